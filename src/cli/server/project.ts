@@ -5,6 +5,7 @@ import { timestamp } from '../../base/time.js';
 import { UsageError } from '../../base/usage-error.js';
 import { limits } from '../../protocol/limits.js';
 import { changeSettings, createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../../server/engine/access.js';
+import { newestBuild } from '../../server/engine/builds.js';
 import type { Access, Project } from '../../server/engine/ports/access.js';
 import { SETTING_NAMES, settingTexts, withoutSecrets } from '../../server/engine/setting-texts.js';
 import { testEvent } from '../../server/engine/webhooks/event.js';
@@ -62,7 +63,7 @@ export function deleteNamed(source: StoreSource, name: string, { confirm, json }
   return withExistingStore(source, async ({ access, builds, now }) => {
     const { id } = await requireProject(access, name);
     const tokens = (await access.tokens()).filter(({ project, revoked_at }) => project === id && revoked_at === null);
-    const { total } = await builds.page(id, {}, 1);
+    const total = await builds.count(id, {});
     const loss = `the project "${name}", ${pluralize(total, 'build')}, all timings, and ${pluralize(tokens.length, 'token')} in force`;
     const typed = confirm ?? (await ask(`this deletes ${loss}; type the name of the project to delete it:`));
     if (typed === null) throw new UsageError([`nobody can be asked here: add --confirm "${name}" to delete ${loss}`]);
@@ -92,7 +93,7 @@ export function defaultBranch(source: StoreSource, name: string, { set, unset, j
     const { default_branch, is_default_branch_set: is_set } = await requireProject(access, name);
     if (json) print(JSON.stringify({ default_branch, is_set }));
     else print(default_branch ?? '');
-    if (set !== undefined && !(await builds.newest(id, { branch: set })))
+    if (set !== undefined && !(await newestBuild(builds, id, { branch: set })))
       printToStderr(`WARNING: the project has no build of the branch ${set}: until it has, times of any branch are used`);
   });
 }

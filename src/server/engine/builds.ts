@@ -1,7 +1,7 @@
 import { limits } from '../../protocol/limits.js';
 import { pieceOf } from '../../protocol/piece-path.js';
 import { median } from '../planning/estimating/median.js';
-import type { BuildKey, NodeKey } from './keys.js';
+import type { BuildFilter, BuildKey, NodeKey } from './keys.js';
 import { beginningOf, isAfter, type Moment } from './moment.js';
 import { joinPieces } from './pieces/join-pieces.js';
 import type { Build, Builds, Run, RunHead } from './ports/builds.js';
@@ -23,6 +23,12 @@ export function uuidOf(id: string): string | null {
   return UUID.test(uuid) ? uuid : null;
 }
 
+/** The newest build that a filter finds; null: it finds none. */
+export async function newestBuild(builds: Builds, project: number, filter: BuildFilter): Promise<Build | null> {
+  const [build = null] = await builds.list(project, filter, { limit: 1 });
+  return build;
+}
+
 /**
  * The build that most closely matches: the same commit, branch and node_total; else the newest of the same branch and node_total; of
  * the same branch; of the project. Null when the project has none.
@@ -30,7 +36,7 @@ export function uuidOf(id: string): string | null {
 export async function closestBuild(builds: Builds, project: number, key: BuildKey): Promise<Build | null> {
   const { commit_hash, branch, node_total } = key;
   for (const filter of [{ commit_hash, branch, node_total }, { branch, node_total }, { branch }, {}]) {
-    const build = await builds.newest(project, filter);
+    const build = await newestBuild(builds, project, filter);
     if (build) return build;
   }
   return null;

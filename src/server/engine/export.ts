@@ -2,6 +2,7 @@ import { timestamp } from '../../base/time.js';
 import { EXPORT_VERSION, type ExportHead } from '../../protocol/export-version.js';
 import { timingOn } from '../planning/estimating/branch-timings.js';
 import { estimateOf } from '../planning/estimating/timing.js';
+import { newestBuild } from './builds.js';
 import { shortDigest } from './keys.js';
 import type { Project } from './ports/access.js';
 import type { Build, Run } from './ports/builds.js';
@@ -45,8 +46,8 @@ export async function* exportLines(
 async function* buildLines(store: ExportStore, projects: ReadonlyMap<number, Project>, exported: () => void): AsyncGenerator<string> {
   // By number, because a clock can be set back.
   let last = 0;
-  for (const id of projects.keys()) last = Math.max(last, (await store.builds.newest(id, {}))?.number ?? 0);
-  for await (const page of pages<Build>(store, from => store.builds.list(from, EXPORTED_RECORDS_PER_STEP))) {
+  for (const id of projects.keys()) last = Math.max(last, (await newestBuild(store.builds, id, {}))?.number ?? 0);
+  for await (const page of pages<Build>(store, from => store.builds.all(from, EXPORTED_RECORDS_PER_STEP))) {
     for (const build of page) {
       const project = projects.get(build.project);
       if (build.number > last) return;
@@ -84,7 +85,7 @@ async function* timingLines(store: ExportStore, projects: ReadonlyMap<number, Pr
   const branches = new Map(
     [...projects].map(([id, { default_branch }]) => [id, default_branch === null ? 0 : shortDigest(default_branch)]),
   );
-  for await (const page of pages<RecordedPath>(store, from => store.timings.list(from, EXPORTED_RECORDS_PER_STEP))) {
+  for await (const page of pages<RecordedPath>(store, from => store.timings.all(from, EXPORTED_RECORDS_PER_STEP))) {
     let text = '';
     for (const { project: id, path, seen_at, timings } of page) {
       const project = projects.get(id);

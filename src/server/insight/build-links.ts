@@ -47,7 +47,7 @@ export async function linksOf(store: Store, subject: Subject, settings: ProjectS
 }
 
 async function previousBuild({ builds }: Store, { project, build, recorded }: Subject): Promise<PreviousBuild | null> {
-  const before = await builds.older(project, { branch: build.branch }, recorded?.number ?? null, BUILDS_OF_COMMIT);
-  const found = before.builds.find(({ commit_hash }) => commit_hash !== build.commit_hash);
+  const before = await builds.list(project, { branch: build.branch }, { before: recorded?.number ?? null, limit: BUILDS_OF_COMMIT });
+  const found = before.find(({ commit_hash }) => commit_hash !== build.commit_hash);
   return found ? { build_id: found.id, commit_hash: found.commit_hash } : null;
 }

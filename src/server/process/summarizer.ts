@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { limits } from '../../protocol/limits.js';
 import { toApiError } from '../api/errors.js';
 import type { JobRunner } from '../api/job-runner.js';
 import type { BuildKey, ProjectBuild } from '../engine/keys.js';
@@ -93,7 +94,7 @@ export class Summarizer {
   async noteNewest(): Promise<void> {
     for (const { id } of (await this.store.access.projects()).slice(0, PROJECTS_SUMMARIZED_AT_START)) {
       await nextTurn();
-      const { builds } = await this.store.builds.page(id, {}, 1);
+      const builds = await this.store.builds.list(id, {}, { limit: limits.buildsPerPage });
       for (const { build, summary } of await withSummaries(this.store, builds)) if (isOutOfDate(build, summary)) this.outdated(build);
       if (this.#isClosing) return;
     }

@@ -21,15 +21,18 @@ const PIECE_BYTES = 1_048_576;
 export async function pageOfBuilds(context: Context, request: Request): Promise<Answer> {
   const project = await projectOf(context, request);
   const { page, ...filter } = toBuildsQuery(decodeQuery(request.query));
-  const { total, builds } = await context.store.builds.page(project, filter, page);
-  const total_pages = Math.ceil(total / limits.buildsPerPage);
+  const { builds } = context.store;
+  const limit = limits.buildsPerPage;
+  const part = { offset: (page - 1) * limit, limit };
+  const [listed, total] = await Promise.all([builds.list(project, filter, part), builds.count(project, filter)]);
+  const total_pages = Math.ceil(total / limit);
   const last = Math.max(1, total_pages);
   const link = (to: number | null) => (to === null ? null : buildsUrl(context, request, filter, to));
   const prev_page = page > 1 ? Math.min(page - 1, last) : null;
   const next_page = page < last ? page + 1 : null;
   const answer: BuildsPage = {
     meta: {
-      records_per_page: limits.buildsPerPage,
+      records_per_page: limit,
       total_pages,
       prev_page,
       current_page: page,
@@ -39,7 +42,7 @@ export async function pageOfBuilds(context: Context, request: Request): Promise<
       is_page_out_of_range: page > last,
     },
     links: { first: link(1), prev: link(prev_page), self: link(page), next: link(next_page), last: link(last) },
-    data: builds.map(buildAnswer),
+    data: listed.map(buildAnswer),
   };
   return json(200, answer);
 }

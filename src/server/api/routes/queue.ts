@@ -10,6 +10,7 @@ import type {
   TestQueueAnswer,
 } from '../../../protocol/messages/queue.js';
 import { PIECE_SIGN } from '../../../protocol/piece-path.js';
+import { newestBuild } from '../../engine/builds.js';
 import type { QueueKey } from '../../engine/keys.js';
 import { bytesOfLinks } from '../../engine/link-notes.js';
 import { handedPieces } from '../../engine/pieces/cuts.js';
@@ -271,7 +272,7 @@ export async function failedOnBranch(context: Context, request: Request): Promis
   const { store, jobs } = context;
   const asker = await askerOf(context, request);
   const { branch } = toTestPathsQuery(decodeQuery(request.query));
-  const build = await store.builds.newest(asker.project, { branch });
+  const build = await newestBuild(store.builds, asker.project, { branch });
   const queue = build && (await store.queues.newest(asker.project, build));
   if (!queue) return json(200, NONE);
   // Always read in a worker thread, because their number is unknown.

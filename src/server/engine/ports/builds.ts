@@ -8,13 +8,12 @@ export interface Builds {
   /** The build of a project by its id (a UUID in lower case). */
   get(project: number, id: string): Soon<Build | null>;
   find(project: number, key: BuildKey): Soon<Build | null>;
-  newest(project: number, filter: BuildFilter): Soon<Build | null>;
-  /** One page (from 1) of `limits.buildsPerPage` builds, newest first, and the number of all builds that the filter finds. */
-  page(project: number, filter: BuildFilter, page: number): Soon<{ total: number; builds: Build[] }>;
-  /** Up to `limit` builds that the filter finds, newest first, and the number of all; `before`: only builds with lower numbers. */
-  older(project: number, filter: BuildFilter, before: number | null, limit: number): Soon<{ total: number; builds: Build[] }>;
+  /** A part of the builds that a filter finds, newest first. */
+  list(project: number, filter: BuildFilter, part: ListPart): Soon<Build[]>;
+  /** How many builds a filter finds. */
+  count(project: number, filter: BuildFilter): Soon<number>;
   /** Up to `limit` builds of all projects whose numbers are at least `from`, in the order of their numbers. */
-  list(from: number, limit: number): Soon<Build[]>;
+  all(from: number, limit: number): Soon<Build[]>;
   /** The heads of a build's runs, by node and in the order of recording; with a node only those of that node. */
   runs(build: number, node_index?: number): Soon<RunHead[]>;
   /** A run with its test files from one index to another; null: it expired. */
@@ -26,6 +25,15 @@ export interface Builds {
   pathNumber(project: number, path: string): Soon<number | null>;
   /** The pieces that were recorded of a file, or with null of all files. */
   pieces(project: number, file: string | null): Soon<RecordedPiece[]>;
+}
+
+/** A part of a list of builds. */
+export interface ListPart {
+  /** Only builds with lower numbers; missing or null: all. */
+  before?: number | null;
+  /** How many of these to skip. */
+  offset?: number;
+  limit: number;
 }
 
 /** A piece of a file, and the number of its path. */

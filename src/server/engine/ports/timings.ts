@@ -16,7 +16,7 @@ export interface Timings {
   /** The seconds of the current test cases of a file, in the order of their keys, at most `TEST_CASES_PER_FILE`; empty: none was measured. */
   cases(project: number, branch: string, file: string): Soon<number[]>;
   /** Up to `limit` paths of all projects whose numbers are at least `from`, in the order of their numbers. */
-  list(from: number, limit: number): Soon<RecordedPath[]>;
+  all(from: number, limit: number): Soon<RecordedPath[]>;
 }
 
 /** A path that was recorded, with its times. */

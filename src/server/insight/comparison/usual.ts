@@ -62,7 +62,7 @@ async function completeBuilds(
   outdated: ProjectBuild[],
 ): Promise<{ build: Build; summary: Summary }[]> {
   const complete: { build: Build; summary: Summary }[] = [];
-  const { builds } = await store.builds.older(project, filter, before, limits.trendBuilds);
+  const builds = await store.builds.list(project, filter, { before, limit: limits.trendBuilds });
   for (const { build, summary } of await withSummaries(store, builds)) {
     if (complete.length === USUAL_BUILDS) break;
     if (isOutOfDate(build, summary)) outdated.push(build);

@@ -46,8 +46,11 @@ export async function buildLines(store: LineStore, project: number, request: Lin
   const { filter, failed, created, cursor } = request;
   const before = cursor === null ? await firstFrom(store, created.before) : Number.parseInt(cursor, CURSOR_BASE);
   const running = cursor === null && !failed ? await runningLines(store, project, { filter, created }, now) : [];
-  const { found, outdated, total, end } = await search(store, project, request, { before, running });
-  const [above] = before === null ? [] : await store.builds.list(before, 1);
+  const [total, { found, outdated, end }] = await Promise.all([
+    store.builds.count(project, filter),
+    search(store, project, request, { before, running }),
+  ]);
+  const [above] = before === null ? [] : await store.builds.all(before, 1);
   const times = {
     from: Math.max(created.from, end?.created_at ?? -Infinity),
     before: Math.min(created.before, above?.created_at ?? now + 1),
@@ -72,8 +75,6 @@ export async function buildLines(store: LineStore, project: number, request: Lin
 interface Found {
   found: BuildWithSummary[];
   outdated: ProjectBuild[];
-  /** How many builds the filter finds. */
-  total: number;
   /** The last build that was looked at; null: there is no older one. */
   end: Build | null;
 }
@@ -91,7 +92,7 @@ async function search(
   for (let searched = 0; ; ) {
     const wanted = failed ? Math.min(limits.buildLinesPerPage, SUMMARIES_SEARCHED - searched) : limit;
     // One more shows whether there is an older one.
-    const { total, builds } = await store.builds.older(project, filter, last?.number ?? before, wanted + 1);
+    const builds: Build[] = await store.builds.list(project, filter, { before: last?.number ?? before, limit: wanted + 1 });
     let isOver = false;
     for (const [i, { build, summary }] of (await withSummaries(store, builds)).entries()) {
       if (found.length === limit || i === wanted) break;
@@ -104,8 +105,7 @@ async function search(
     }
     searched += builds.length;
     const isEnd = isOver || (builds.length <= wanted && last === (builds.at(-1) ?? last));
-    if (isEnd || !failed || found.length === limit || searched >= SUMMARIES_SEARCHED)
-      return { found, outdated, total, end: isEnd ? null : last };
+    if (isEnd || !failed || found.length === limit || searched >= SUMMARIES_SEARCHED) return { found, outdated, end: isEnd ? null : last };
   }
 }
 
@@ -155,7 +155,7 @@ export async function sortedLines(
 async function firstFrom({ builds }: LineStore, time: Millis): Promise<number | null> {
   if (time === Infinity) return null;
   const isLate = async (number: number) => {
-    const [build] = await builds.list(number, 1);
+    const [build] = await builds.all(number, 1);
     return build ? build.created_at >= time : true;
   };
   let least = 0;

@@ -62,7 +62,7 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
   const times: Time[] = [];
   let files = 0;
   let read = 0;
-  for (const build of (await builds.older(project, { branch }, null, limits.trendBuilds)).builds) {
+  for (const build of await builds.list(project, { branch }, { limit: limits.trendBuilds })) {
     files += build.test_files;
     if (files > limits.trendTestFiles && files > build.test_files) break;
     const run = await lastTime(builds, build, number, pieces);

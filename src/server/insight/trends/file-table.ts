@@ -29,7 +29,7 @@ interface BuildTimes {
 
 /** Reads the last builds of a branch, at most `limits.trendBuilds`. */
 export async function fileTable(store: Pick<Store, 'builds'>, project: number, branch: string): Promise<FileTable> {
-  return timesOfBuilds(store, project, (await store.builds.older(project, { branch }, null, limits.trendBuilds)).builds);
+  return timesOfBuilds(store, project, await store.builds.list(project, { branch }, { limit: limits.trendBuilds }));
 }
 
 /** Reads builds, from the newest back while `limits.trendTestFiles` allow. */

@@ -1,6 +1,7 @@
 import { rounded } from '../../../base/rounding.js';
 import { timestamp } from '../../../base/time.js';
 import type { NodeTrend, NodeTrends } from '../../../protocol/answers/trends.js';
+import { newestBuild } from '../../engine/builds.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { Store } from '../../engine/ports/store.js';
 import type { Summary } from '../../engine/ports/summaries.js';
@@ -26,11 +27,11 @@ export interface NodeTrendSubject {
 export async function nodeTrends(store: Pick<Store, 'builds' | 'summaries'>, subject: NodeTrendSubject): Promise<Trend<NodeTrends>> {
   const { project, branch } = subject;
   const onBranch = branch === null ? {} : { branch };
-  const node_total = subject.node_total ?? (await store.builds.newest(project, onBranch))?.node_total ?? 0;
-  const newest = await store.builds.older(project, { ...onBranch, node_total }, null, subject.builds);
+  const node_total = subject.node_total ?? (await newestBuild(store.builds, project, onBranch))?.node_total ?? 0;
+  const newest = await store.builds.list(project, { ...onBranch, node_total }, { limit: subject.builds });
   const outdated: Build[] = [];
   const summarized: { build: Build; summary: Summary }[] = [];
-  for (const { build, summary } of await withSummaries(store, newest.builds.toReversed())) {
+  for (const { build, summary } of await withSummaries(store, newest.toReversed())) {
     if (isOutOfDate(build, summary)) outdated.push(build);
     if (summary) summarized.push({ build, summary });
   }

@@ -1,4 +1,5 @@
 import type { SimilarNames } from '../../../protocol/answers/trends.js';
+import { newestBuild } from '../../engine/builds.js';
 import { type BuildFilter, type BuildKey, matches } from '../../engine/keys.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import { UNRECORDED_RUNS_SEARCHED } from './build-lines.js';
@@ -16,7 +17,7 @@ export async function similarNames(
   { project, filter, now }: { project: number; filter: BuildFilter; now: Millis },
 ): Promise<SimilarNames | null> {
   const { branch, commit_hash } = filter;
-  const isKnown = async (name: BuildFilter) => (await builds.newest(project, name)) !== null;
+  const isKnown = async (name: BuildFilter) => (await newestBuild(builds, project, name)) !== null;
   const part = branch === undefined || (await isKnown({ branch })) ? null : branch.toLowerCase();
   const start = commit_hash === undefined || (await isKnown({ commit_hash })) ? null : commit_hash.toLowerCase();
   if (part === null && start === null) return null;
@@ -30,7 +31,7 @@ export async function similarNames(
     if (start !== null && key.commit_hash.toLowerCase().startsWith(start)) hashes.add(key.commit_hash);
   };
   for (const ciRun of await ciRuns.list(project, now + 1, UNRECORDED_RUNS_SEARCHED)) if (matches(ciRun, rest)) note(ciRun);
-  const newest = (await builds.older(project, rest, null, NAMES_SEARCHED)).builds;
+  const newest = await builds.list(project, rest, { limit: NAMES_SEARCHED });
   for (const build of newest) note(build);
   const listed = (names: Set<string>) => [...names].slice(0, SIMILAR_NAMES);
   return {

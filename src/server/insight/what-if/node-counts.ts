@@ -38,7 +38,7 @@ export async function buildsToPlay(
 ): Promise<BuildsToPlay> {
   const found: BuildsToPlay = { builds: [], outdated: [] };
   let files = 0;
-  const { builds } = await store.builds.older(project, { branch }, null, PLAYED_BUILDS_SEARCHED);
+  const builds = await store.builds.list(project, { branch }, { limit: PLAYED_BUILDS_SEARCHED });
   for (const { build, summary } of await withSummaries(store, builds)) {
     if (isOutOfDate(build, summary)) found.outdated.push(build);
     if (!summary || !hasEndedComplete(summary.state) || summary.line.files === 0 || build.node_total > limits.playedNodes) continue;

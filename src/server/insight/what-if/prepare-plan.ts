@@ -4,6 +4,7 @@ import { limits } from '../../../protocol/limits.js';
 import { fileOfPiece } from '../../../protocol/piece-path.js';
 import type { PriceSettings } from '../../../protocol/price.js';
 import { settingsOf } from '../../engine/access.js';
+import { newestBuild } from '../../engine/builds.js';
 import { cuttable } from '../../engine/pieces/cuttable.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { Store } from '../../engine/ports/store.js';
@@ -56,7 +57,7 @@ export interface PreparedPlan {
  */
 export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite | null, expectedPullCost: number): Promise<PreparedPlan> {
   const { project, branch, mode, within } = asked;
-  const newest = await newestBuild(store, project, branch);
+  const newest = await usualBuild(store, project, branch);
   const timeline = newest && (await readTimeline(store, await newestSubject(store, newest), newest.updated_at));
   const paths = suite ?? suiteOf([...new Set((timeline?.paths ?? []).map(fileOfPiece))]);
   if (paths.length === 0) throw new Refusal('parameter is required, because the project has no build', 'parameter', 'test_files');
@@ -126,11 +127,11 @@ function longestOf(estimates: Estimates<Suite>): string[] {
 }
 
 /** The newest build of the branch, else of the default branch, else of the project. */
-async function newestBuild({ builds, access }: Store, project: number, branch: string): Promise<Build | null> {
-  const own = await builds.newest(project, { branch });
+async function usualBuild({ builds, access }: Store, project: number, branch: string): Promise<Build | null> {
+  const own = await newestBuild(builds, project, { branch });
   if (own) return own;
   const defaultBranch = (await access.projectById(project))?.default_branch ?? null;
-  return (defaultBranch !== null && (await builds.newest(project, { branch: defaultBranch }))) || builds.newest(project, {});
+  return (defaultBranch !== null && (await newestBuild(builds, project, { branch: defaultBranch }))) || newestBuild(builds, project, {});
 }
 
 type Seen = Pick<Scenario, 'starts' | 'speeds' | 'speedSpread' | 'rate' | 'hidden' | 'pullCost' | 'deviations'>;

@@ -5,6 +5,7 @@ import type { Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js
 import { limits } from '../../../protocol/limits.js';
 import { fileOfPiece, pieceOf } from '../../../protocol/piece-path.js';
 import type { PriceSettings } from '../../../protocol/price.js';
+import { newestBuild } from '../../engine/builds.js';
 import { mayBeCut } from '../../engine/pieces/cuttable.js';
 import { type KnownCases, readKnownCases } from '../../engine/pieces/known-cases.js';
 import type { Build } from '../../engine/ports/builds.js';
@@ -99,7 +100,7 @@ const RANGE_SEARCHED = 30;
 async function usefulRangeOf(store: Store, project: number): Promise<WhatIfAnswer['useful_range']> {
   const branch = (await store.access.projectById(project))?.default_branch ?? null;
   if (branch === null) return null;
-  const { builds } = await store.builds.older(project, { branch }, null, RANGE_SEARCHED);
+  const builds = await store.builds.list(project, { branch }, { limit: RANGE_SEARCHED });
   const known = (await withSummaries(store, builds)).map(({ summary }) => summary?.useful_nodes ?? null);
   const numbers = known.filter(useful => useful !== null).slice(0, RANGE_BUILDS);
   return numbers.length === 0 ? null : { branch, builds: numbers.length, least: Math.min(...numbers), most: Math.max(...numbers) };
@@ -233,7 +234,7 @@ async function measuredWalls({ builds, summaries }: Store, { project, build, rec
   if (!recorded) return walls;
   for (const node_total of nodes) {
     if (node_total === build.node_total) continue;
-    const other = await builds.newest(project, { branch: build.branch, node_total });
+    const other = await newestBuild(builds, project, { branch: build.branch, node_total });
     const summary = other && isNear(other, recorded) ? await summaries.get(other.number) : null;
     if (summary && hasEndedComplete(summary.state)) walls.set(node_total, summary.line.wall);
   }

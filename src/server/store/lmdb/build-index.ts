@@ -1,4 +1,5 @@
 import { type BuildFilter, type BuildKey, digest } from '../../engine/keys.js';
+import type { ListPart } from '../../engine/ports/builds.js';
 import type { Tables } from './tables.js';
 
 /**
@@ -56,22 +57,9 @@ export function countKeys({ buildIndex }: Pick<Index, 'buildIndex'>, filter: str
   return buildIndex.getKeysCount({ start: [filter, 0], end: [filter, Infinity] });
 }
 
-export interface IndexPage {
-  /** Only builds with lower numbers; missing: all. */
-  before?: number;
-  /** How many of these to skip. */
-  offset?: number;
-  limit: number;
-}
-
 /** Returns the numbers of builds that the filter finds, newest first. */
-export function numbersOf(
-  { buildIndex }: Index,
-  project: number,
-  filter: BuildFilter,
-  { before = Infinity, offset = 0, limit }: IndexPage,
-): number[] {
+export function numbersOf({ buildIndex }: Index, project: number, filter: BuildFilter, { before, offset = 0, limit }: ListPart): number[] {
   const key = filterKey(project, filter);
-  const range = { start: [key, before - 1], end: [key, 0], reverse: true, offset, limit } as const;
+  const range = { start: [key, (before ?? Infinity) - 1], end: [key, 0], reverse: true, offset, limit } as const;
   return Array.from(buildIndex.getKeys(range as object), ([, number]) => number as number);
 }

@@ -1,10 +1,9 @@
-import { limits } from '../../../protocol/limits.js';
 import { pieceOf } from '../../../protocol/piece-path.js';
-import { type BuildFilter, type BuildKey, buildDigest } from '../../engine/keys.js';
+import { type BuildKey, buildDigest } from '../../engine/keys.js';
 import type { Build, Builds, Run, RunHead } from '../../engine/ports/builds.js';
 import { rangeOfPieces } from '../codecs/path-keys.js';
 import { fileCount, timesOf } from '../codecs/run-times.js';
-import { buildCount, type IndexPage, numbersOf } from './build-index.js';
+import { buildCount, numbersOf } from './build-index.js';
 import type { Parts } from './parts.js';
 import type { RunKey, RunRecord } from './records.js';
 import type { Tables } from './tables.js';
@@ -18,20 +17,15 @@ export function lmdbBuilds(parts: Parts) {
     const record = number === undefined ? undefined : builds.get(number);
     return record ? { number: number!, ...record } : null;
   };
-  const listed = (project: number, filter: BuildFilter, page: IndexPage) => ({
-    total: buildCount(parts, project, filter),
-    builds: numbersOf(parts, project, filter, page).map(number => build(number)!),
-  });
   return {
     get(project, id) {
       const found = id.length === ID_CHARACTERS ? build(buildNumbers.get(id)) : null;
       return found?.project === project ? found : null;
     },
     find: (project: number, key: BuildKey) => build(buildNumbers.get(buildDigest(project, key))),
-    newest: (project, filter) => build(numbersOf(parts, project, filter, { limit: 1 })[0]),
-    page: (project, filter, page) => listed(project, filter, { offset: (page - 1) * limits.buildsPerPage, limit: limits.buildsPerPage }),
-    older: (project, filter, before, limit) => listed(project, filter, { before: before ?? Infinity, limit }),
-    list: (from, limit) => [...builds.getRange({ start: from, limit })].map(({ key, value }) => ({ number: key, ...value })),
+    list: (project, filter, part) => numbersOf(parts, project, filter, part).map(number => build(number)!),
+    count: (project, filter) => buildCount(parts, project, filter),
+    all: (from, limit) => [...builds.getRange({ start: from, limit })].map(({ key, value }) => ({ number: key, ...value })),
     runs: (number: number, node_index?: number) =>
       Array.from(subsets.getRange(node_index === undefined ? runsOf(number) : runsOfNode(number, node_index)), ({ key, value }) =>
         toRunHead(key, value),

@@ -118,7 +118,7 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
       const { branch, defaultBranch } = branchesOf(parts, project, branchName);
       return timesOfCases(casesOf(project, file, TEST_CASES_PER_FILE), branch, defaultBranch);
     },
-    list(from, limit) {
+    all(from, limit) {
       const listed: RecordedPath[] = [];
       for (const { key: number, value: name } of pathNames.getRange({ start: from })) {
         if (listed.length === limit) break;

@@ -1,4 +1,3 @@
-import { limits } from '../../../protocol/limits.js';
 import { type BuildFilter, type BuildKey, buildDigest, digest } from '../../engine/keys.js';
 import type { Build, Builds, RunHead } from '../../engine/ports/builds.js';
 import { timesOf } from '../codecs/run-times.js';
@@ -53,21 +52,6 @@ export function postgresqlBuilds(database: Database, paths: Paths) {
     keys => database.read(lookUp(BUILD, 'builds', 'key', 'text'), [keys]),
     ({ key }) => key,
   );
-  const count = async (project: number, filter: BuildFilter): Promise<number> => {
-    const { where, values } = whereOf(project, filter);
-    const [row] = await database.read<{ count: number }>(`select count(*) from builds where ${where}`, values);
-    return row!.count;
-  };
-  const newestFirst = async (project: number, filter: BuildFilter, limit: number, offset: number, before: number | null) => {
-    const { where, values } = whereOf(project, filter);
-    const below = before === null ? '' : ` and number < $${values.push(Math.min(before, MAX_INT4))}`;
-    const rest = `order by number desc limit $${values.push(limit)} offset $${values.push(Math.min(offset, MAX_INT4))}`;
-    return (await database.read<BuildRow>(`select ${BUILD} from builds where ${where}${below} ${rest}`, values)).map(toBuild);
-  };
-  const listed = async (...asked: Parameters<typeof newestFirst>) => {
-    const [total, builds] = await Promise.all([count(asked[0], asked[1]), newestFirst(...asked)]);
-    return { total, builds };
-  };
   const timesOfRun = async (build: number, { node_index, run }: Pick<RunHead, 'node_index' | 'run'>) => {
     const [row] = await database.read<RunHead & { times: Buffer }>(
       `select ${HEAD}, times from runs where build = $1 and node_index = $2 and run = $3`,
@@ -84,10 +68,18 @@ export function postgresqlBuilds(database: Database, paths: Paths) {
       const row = await byKey.get(buildDigest(project, key));
       return row && toBuild(row);
     },
-    newest: async (project, filter) => (await newestFirst(project, filter, 1, 0, null))[0] ?? null,
-    page: (project, filter, page) => listed(project, filter, limits.buildsPerPage, (page - 1) * limits.buildsPerPage, null),
-    older: (project, filter, before, limit) => listed(project, filter, limit, 0, before),
-    async list(from, limit) {
+    async list(project, filter, { before = null, offset = 0, limit }) {
+      const { where, values } = whereOf(project, filter);
+      const below = before === null ? '' : ` and number < $${values.push(Math.min(before, MAX_INT4))}`;
+      const rest = `order by number desc limit $${values.push(limit)} offset $${values.push(Math.min(offset, MAX_INT4))}`;
+      return (await database.read<BuildRow>(`select ${BUILD} from builds where ${where}${below} ${rest}`, values)).map(toBuild);
+    },
+    async count(project, filter) {
+      const { where, values } = whereOf(project, filter);
+      const [row] = await database.read<{ count: number }>(`select count(*) from builds where ${where}`, values);
+      return row!.count;
+    },
+    async all(from, limit) {
       return (
         await database.read<BuildRow>(`select ${BUILD} from builds where number >= $1 order by number limit $2`, [
           Math.min(from, MAX_INT4),

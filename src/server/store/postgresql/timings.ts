@@ -167,7 +167,7 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
       const { branch, defaultBranch } = await timesOf(project, branchName);
       return timesOfCases((await casesOf(project, [file])).get(file) ?? [], branch, defaultBranch);
     },
-    async list(from, limit) {
+    async all(from, limit) {
       const rows = await database.read<{ number: number; project: number; name: string; seen_at: number; timings: Buffer | null }>(
         'select number, project, name, seen_at, timings from paths where number >= $1 order by number limit $2',
         [from, limit],

@@ -173,7 +173,7 @@ describe('GET /trends/nodes', () => {
     const { store } = shared;
     await shared.summarize();
     // Which estimates a node had is known of queues and splits only, so the summaries are written here.
-    for (const [i, build] of (await store.builds.page(server.id, {}, 1)).builds.entries()) {
+    for (const [i, build] of (await store.builds.list(server.id, {}, { limit: 100 })).entries()) {
       const summary = (await store.summaries.get(build.number))!;
       await store.summaries.put(build, {
         ...summary,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PieceName, piecePath } from '../../../../src/protocol/piece-path.js';
+import { newestBuild } from '../../../../src/server/engine/builds.js';
 import type { BuildFilter, BuildKey } from '../../../../src/server/engine/keys.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import { BUILD, buildsOf, files, NOW, newProject, record, sweep } from './fixtures.js';
@@ -10,18 +11,14 @@ const seed = 20_260_106;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
-  it('are on pages of 100, newest first, and those of the same instant by id', async () => {
+  it('are listed and counted, newest first, and those of the same instant by id', async () => {
     const { store, project } = await opened();
     const commits = Array.from({ length: 205 }, (_, i) => i);
     await Promise.all(commits.map(i => record(store, project, {}, { commit_hash: `c${i}`, at: NOW + Math.floor(i / 3) })));
-    const pages = await Promise.all([1, 2, 3, 4].map(page => store.builds.page(project, {}, page)));
-    expect(pages.map(({ total, builds }) => [total, builds.length])).toEqual([
-      [205, 100],
-      [205, 100],
-      [205, 5],
-      [205, 0],
-    ]);
-    const all = pages.flatMap(({ builds }) => builds);
+    const pages = await Promise.all([0, 100, 200, 300].map(offset => store.builds.list(project, {}, { offset, limit: 100 })));
+    expect(pages.map(({ length }) => length)).toEqual([100, 100, 5, 0]);
+    expect(await store.builds.count(project, {})).toBe(205);
+    const all = pages.flat();
     expect(all).toEqual([...all].sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1)));
     expect(all.map(({ number }) => number)).toEqual([...all].map(({ number }) => number).sort((a, b) => b - a));
     expect(new Set(all.map(({ commit_hash }) => commit_hash)).size).toBe(205);
@@ -39,7 +36,7 @@ describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
     for (const part of [{ commit_hash: 'x' }, { branch: 'x' }, { node_total: 5 }])
       expect(await store.builds.find(project, { ...BUILD, ...part })).toBeNull();
     expect(await store.builds.get(project, 'no id')).toBeNull();
-    expect(await store.builds.page(project + other, {}, 1)).toEqual({ total: 0, builds: [] });
+    expect([await buildsOf(store, project + other), await store.builds.count(project + other, {})]).toEqual([[], 0]);
   });
 
   it('are found newest first by any part of their key', async () => {
@@ -51,13 +48,13 @@ describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
       { commit_hash: 'c4', branch: 'next', node_total: 8 },
     ];
     for (const [i, key] of keys.entries()) await record(store, project, {}, { ...key, at: NOW + i });
-    const newest = async (filter: BuildFilter) => (await store.builds.newest(project, filter))?.commit_hash;
+    const newest = async (filter: BuildFilter) => (await newestBuild(store.builds, project, filter))?.commit_hash;
     expect(await newest(keys[0]!)).toBe('c1');
     expect(await newest({ branch: 'main', node_total: 2 })).toBe('c2');
     expect(await newest({ branch: 'main' })).toBe('c3');
     expect(await newest({})).toBe('c4');
     expect(await newest({ commit_hash: 'c4', branch: 'main' })).toBeUndefined();
-    expect(await store.builds.newest(project + 1, {})).toBeNull();
+    expect(await newestBuild(store.builds, project + 1, {})).toBeNull();
   });
 
   it('are listed from any number back, also from one that has expired', async () => {
@@ -66,13 +63,15 @@ describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
     for (let i = 0; i < 30; i++) await record(store, project, {}, { commit_hash: `c${i}`, branch: branchOf(i), at: NOW + i });
     await sweep(store, NOW + 12);
     for (const filter of [{}, { branch: 'main' }, { branch: 'next', node_total: 4 }, { branch: 'none' }]) {
-      const { total, builds: all } = await store.builds.page(project, filter, 1);
+      const all = await store.builds.list(project, filter, { limit: 100 });
+      expect(await store.builds.count(project, filter)).toBe(all.length);
       for (const limit of [1, 4, 100])
-        expect(await store.builds.older(project, filter, null, limit)).toEqual({ total, builds: all.slice(0, limit) });
-      const first = (await store.builds.older(project, {}, null, 1)).builds[0]!.number;
+        expect(await store.builds.list(project, filter, { before: null, limit })).toEqual(all.slice(0, limit));
+      const first = (await newestBuild(store.builds, project, {}))!.number;
       for (const before of [first + 9, first, first - 5, first - 17, first - 25, 0]) {
-        const builds = all.filter(({ number }) => number < before).slice(0, 4);
-        expect(await store.builds.older(project, filter, before, 4)).toEqual({ total, builds });
+        const builds = all.filter(({ number }) => number < before);
+        expect(await store.builds.list(project, filter, { before, limit: 4 })).toEqual(builds.slice(0, 4));
+        expect(await store.builds.list(project, filter, { before, offset: 3, limit: 4 })).toEqual(builds.slice(3, 7));
       }
     }
   });
@@ -169,8 +168,8 @@ describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
         for (const run of kept) {
           if (run.project === project && isFound(run)) runs.set(nameOf(run), [...(runs.get(nameOf(run)) ?? []), run]);
         }
-        const { total, builds } = await store.builds.page(project, filter, 1);
-        expect(total).toBe(runs.size);
+        const builds = await store.builds.list(project, filter, { limit: 100 });
+        expect(await store.builds.count(project, filter)).toBe(runs.size);
         expect(builds.map(nameOf).sort()).toEqual([...runs.keys()].sort());
         for (const build of builds) {
           const own = runs.get(nameOf(build))!;

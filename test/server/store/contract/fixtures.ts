@@ -52,8 +52,9 @@ export function files(count: number): Times {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`spec/${i}_spec.rb`, 1]));
 }
 
+/** The newest builds of a project. */
 export async function buildsOf(store: Store, project: number): Promise<Build[]> {
-  return (await store.builds.page(project, {}, 1)).builds;
+  return store.builds.list(project, {}, { limit: 100 });
 }
 
 /** Returns the known seconds of each path; null: none are known. */

@@ -45,10 +45,10 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
     await record(store, project, { 'a_spec.rb': 0 }, { commit_hash: 'later', at: NOW + DAY });
     expect(await sweep(store, NOW + 2 * HOUR)).toEqual({ subset: 1, path: 1 });
     expect(await secondsOf(store, project, ['a_spec.rb', 'b_spec.rb'])).toEqual([3, null]);
-    expect((await store.timings.list(0, 10)).map(({ path }) => path)).toEqual(['a_spec.rb']);
+    expect((await store.timings.all(0, 10)).map(({ path }) => path)).toEqual(['a_spec.rb']);
     expect(await sweep(store, NOW + DAY)).toEqual({});
     expect(await sweep(store, NOW + DAY + 2 * HOUR)).toEqual({ subset: 1, path: 1 });
-    expect(await store.timings.list(0, 10)).toEqual([]);
+    expect(await store.timings.all(0, 10)).toEqual([]);
     await record(store, project, { 'a_spec.rb': 5 }, { at: NOW + 2 * DAY });
     expect(await secondsOf(store, project, ['a_spec.rb'])).toEqual([5]);
   });
@@ -118,7 +118,7 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
       queues: [await store.queues.find(keys[i]!.queue), await store.queues.find(keys[i]!.copy)].filter(Boolean).length,
       ciRuns: (await store.ciRuns.list(project, NOW + DAY, 10)).length,
       days: (await store.summaries.days(project, null, day - 1, day + 1)).length,
-      paths: (await store.timings.list(0, 10)).filter(known => known.project === project).length,
+      paths: (await store.timings.all(0, 10)).filter(known => known.project === project).length,
     });
     const all = { builds: 2, splits: 2, queues: 2, ciRuns: 4, days: 1, paths: 3 };
     await store.access.deleteProject(gone, NOW + 5);

@@ -67,7 +67,7 @@ export async function serve(store: Store): Promise<Served> {
   await store.queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
   await store.queues.noteOtherList((await store.queues.find(queue))!, 'another list');
   store.queues.learn(project, 'queue', [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]);
-  for (const known of await store.builds.list(0, 100)) await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
+  for (const known of await store.builds.all(0, 100)) await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
   const unrecorded = { ...BUILD, commit_hash: 'unrecorded' };
   await store.queues.create(queueKey(project, unrecorded, '1'), newQueue(store, 2, listOf(2)), NOW + 4 * DAY);
   for (const ciRun of await store.ciRuns.ofBuild(project, unrecorded)) await store.summaries.putUnrecorded(ciRun, summaryOf());

@@ -106,7 +106,7 @@ describe.each(stores)('timings in a store in $name', ({ opened: openStore }) => 
     const of = async (branch: string) => (await seconds(['a_spec.rb'], branch))[0];
     expect(await Promise.all(['branch-19', 'branch-13', 'branch-12', 'main'].map(of))).toEqual([20, 14, 10, 10]);
     await store.maintenance.publish('timings');
-    expect((await store.timings.list(0, 10))[0]!.timings).toHaveLength(9);
+    expect((await store.timings.all(0, 10))[0]!.timings).toHaveLength(9);
   });
 
   it('are those of the branch, else of the default branch, else of any', async () => {
@@ -220,7 +220,7 @@ describe.each(stores)('timings in a store in $name', ({ opened: openStore }) => 
     await store.maintenance.publish('timings');
     const listed: RecordedPath[] = [];
     for (let from = 0; ; ) {
-      const piece = await store.timings.list(from, 3);
+      const piece = await store.timings.all(from, 3);
       listed.push(...piece);
       if (piece.length < 3) break;
       from = piece.at(-1)!.number + 1;

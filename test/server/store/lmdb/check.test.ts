@@ -56,7 +56,7 @@ async function fill(dataDir: string): Promise<void> {
   for (const node of [0, 1]) await pull(store, QUEUE, node, { isFirstRequest: true }, NOW + 3 * DAY);
   await store.maintenance.publish('queues');
   await store.queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
-  for (const known of await store.builds.list(0, 10)) await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
+  for (const known of await store.builds.all(0, 10)) await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
   const unrecorded = { ...build, commit_hash: 'unrecorded' };
   await store.queues.create(queueKey(project, unrecorded, '1'), newQueue(store, 2, list(2)), NOW + 4 * DAY);
   for (const ciRun of await store.ciRuns.ofBuild(project, unrecorded)) await store.summaries.putUnrecorded(ciRun, summaryOf());

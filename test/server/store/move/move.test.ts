@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { newestBuild } from '../../../../src/server/engine/builds.js';
 import { queueKey } from '../../../../src/server/engine/keys.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import { type LmdbStore, openLmdbStore } from '../../../../src/server/store/lmdb/store.js';
@@ -52,9 +53,9 @@ async function expectToGoOn(store: Store, { project, queue, split }: Served): Pr
   expect((await store.queues.newest(project, { ...BUILD, branch: 'größe\0' }))!.copied).not.toBeNull();
   expect(JSON.parse((await store.splits.files((await store.splits.find(split))!, 0))!.toString())).toHaveLength(1);
   expect(await secondsOf(store, project, ['spec/a_spec.rb'], 'größe\0')).toEqual([expect.closeTo(4, 0)]);
-  const numbers = (await store.builds.list(0, 100)).map(({ number }) => number);
+  const numbers = (await store.builds.all(0, 100)).map(({ number }) => number);
   await record(store, project, files(1), { commit_hash: 'next', at: LATER });
-  expect((await store.builds.newest(project, {}))!.number).toBeGreaterThan(Math.max(...numbers));
+  expect((await newestBuild(store.builds, project, {}))!.number).toBeGreaterThan(Math.max(...numbers));
   expect((await store.access.createProject('next', 'hash of next', NOW))!.id).toBe(4);
   const own = queueKey(project, BUILD, 'next');
   await store.queues.create(own, newQueue(store, 5, listOf(5)), LATER);

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { newestBuild } from '../../../../src/server/engine/builds.js';
 import { queueKey } from '../../../../src/server/engine/keys.js';
 import { type Problem, repair } from '../../../../src/server/store/check/problem.js';
 import { encodeChange, encodeChanges } from '../../../../src/server/store/codecs/queue-changes.js';
@@ -174,7 +175,7 @@ describe.skipIf(cluster === null)('a check of a database', () => {
     const store = await openedStore(url);
     await database.change('update builds set subsets = 9');
     const found = await problemsIn();
-    const build = (await store.builds.newest(project, {}))!;
+    const build = (await newestBuild(store.builds, project, {}))!;
     await record(store, project, files(1), { ...build, node_index: 3, at: NOW + 4 * DAY });
     await repair(found);
     expect(await store.builds.get(project, build.id)).toMatchObject({ subsets: 10 });

@@ -30,7 +30,7 @@ describe.skipIf(cluster === null)('the learner', () => {
     expect(await database.read('select entry from unlearnt')).toEqual([]);
     const paths = Object.keys(files(count));
     expect(await secondsOf(store, project, [paths[1]!, paths[count >> 1]!, paths.at(-1)!])).toEqual([1, 1, 1]);
-    const [first] = await store.timings.list((await store.builds.pathNumber(project, paths[0]!))!, 1);
+    const [first] = await store.timings.all((await store.builds.pathNumber(project, paths[0]!))!, 1);
     // The later build was learned last.
     expect(first!.timings[0]).toMatchObject({ times: [2], at: NOW + 1 });
   });
@@ -53,7 +53,7 @@ describe.skipIf(cluster === null)('the learner', () => {
     expect(change.mock.calls.map(([, values]) => (values![2] as number[]).length)).toEqual(runsOfChanges);
     expect(await database.read('select entry from unlearnt')).toEqual([]);
     for (const path of [paths[0]!, paths[5]!, paths.at(-5)!, paths.at(-1)!]) {
-      const [{ timings }] = (await store.timings.list((await store.builds.pathNumber(project, path))!, 1)) as [RecordedPath];
+      const [{ timings }] = (await store.timings.all((await store.builds.pathNumber(project, path))!, 1)) as [RecordedPath];
       expect(timings[0]).toMatchObject({ times: [3], before: { at: NOW + HOUR, builds: 2 } });
     }
   });

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { noSettings } from '../../../../src/protocol/project-settings.js';
+import { newestBuild } from '../../../../src/server/engine/builds.js';
 import { splitKey } from '../../../../src/server/engine/keys.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import { suiteOf } from '../../../../src/server/engine/suites/suite.js';
@@ -90,10 +91,14 @@ async function readAll(store: Store): Promise<void> {
   for (const name of ['password', 'address'] as const) await values.put(name, null);
   await signIns.deleteEnded(NOW, NOW);
   for (const filter of [{}, { branch: 'main' }, { commit_hash: 'abc' }, { node_total: 4 }, BUILD, { branch: 'main', node_total: 4 }]) {
-    await builds.page(project, filter, 1);
-    await builds.older(project, filter, 9, 10);
+    await builds.count(project, filter);
+    for (const part of [
+      { offset: 100, limit: 100 },
+      { before: 9, limit: 10 },
+    ])
+      await builds.list(project, filter, part);
   }
-  const build = (await builds.newest(project, {}))!;
+  const build = (await newestBuild(builds, project, {}))!;
   await builds.get(project, build.id);
   await builds.find(project, build);
   await builds.runs(build.number, 0);
@@ -105,7 +110,7 @@ async function readAll(store: Store): Promise<void> {
   await timings.estimates(project, 'main', suiteOf(['spec/a_spec.rb', 'spec/b_spec.rb', 'spec/new_spec.rb']), 10);
   await timings.ofPaths(project, 'main', paths);
   await timings.cases(project, 'main', 'spec/b_spec.rb');
-  await timings.list(0, 10);
+  await timings.all(0, 10);
   const found = (await splits.find(split))!;
   await splits.firstUse(found, '2');
   await splits.use(split, found, LATER);

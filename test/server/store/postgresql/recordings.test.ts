@@ -73,7 +73,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     await record(one!, project, files(3));
     await record(other!, project, files(3), { node_index: 1 });
     await record(other!, project, files(4), { node_index: 2 });
-    expect((await one!.timings.list(1, 10)).map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+    expect((await one!.timings.all(1, 10)).map(({ number }) => number)).toEqual([1, 2, 3, 4]);
   });
 
   it('refuse a run whose client gave up waiting', async () => {
@@ -99,7 +99,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     const outcomes = await Promise.all(builds.map(i => record(stores[i % 5]!, project, files(1), { commit_hash: `c${i}` })));
     expect(performance.now() - begun).toBeLessThan(DATABASE_WAIT_MILLISECONDS);
     expect(new Set(outcomes)).toEqual(new Set(['recorded']));
-    const { total } = await stores[0]!.builds.page(project, {}, 1);
+    const total = await stores[0]!.builds.count(project, {});
     expect(total).toBe(builds.length);
   });
 
@@ -141,7 +141,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
       project,
     } = await opened(1);
     const large = files(20 * PATHS_PER_CHANGE);
-    const known = async () => (await store!.timings.list(1, 20 * PATHS_PER_CHANGE)).length;
+    const known = async () => (await store!.timings.all(1, 20 * PATHS_PER_CHANGE)).length;
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       const recording = record(store!, project, large);
