@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inParallel } from '../testbed/in-parallel.js';
+import { QUEUE, RECORDING, SPLIT } from '../testbed/node-process.js';
 import { Cluster, createDatabase } from '../testbed/postgresql.js';
 import { printStep } from '../testbed/progress.js';
 import { type Server, startServer } from '../testbed/server.js';
 import { Connections, expectAnswer } from './load/connections.js';
-import { longTestPath, nodeFields, QUEUE, RECORDING, SPLIT, splitBody, testFiles } from './load/messages.js';
+import { longTestPath, nodeFields, splitBody, testFiles } from './load/messages.js';
 import { OpenQueue } from './load/open-queue.js';
 import type { Result } from './results.js';
 
