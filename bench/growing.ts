@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inParallel } from '../test/testbed/in-parallel.js';
+import { QUEUE, RECORDING, SPLIT } from '../test/testbed/node-process.js';
 import { Cluster, createDatabase } from '../test/testbed/postgresql.js';
 import { printStep } from '../test/testbed/progress.js';
 import { type Server, startServer } from '../test/testbed/server.js';
 import { Connections, expectAnswer } from './load/connections.js';
-import { longTestPath, nodeFields, QUEUE, RECORDING, SPLIT, splitBody, testFiles } from './load/messages.js';
+import { longTestPath, nodeFields, splitBody, testFiles } from './load/messages.js';
 import { OpenQueue } from './load/open-queue.js';
 import type { Result } from './results.js';
 

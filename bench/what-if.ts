@@ -1,13 +1,14 @@
 import type { RecordedTestFile } from '../src/server/engine/test-file.js';
 import { median } from '../src/server/planning/estimating/median.js';
 import { requestJson } from '../test/testbed/client.js';
+import { RECORDING, SPLIT } from '../test/testbed/node-process.js';
 import { printStep } from '../test/testbed/progress.js';
 import { seededRandom } from '../test/testbed/random.js';
 import { type Server, startServer } from '../test/testbed/server.js';
 import { residual } from '../test/testbed/synthetic.js';
 import { Connections } from './load/connections.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
-import { longTestPath, NODES, RECORDING, SPLIT, testFiles } from './load/messages.js';
+import { longTestPath, NODES, testFiles } from './load/messages.js';
 import { recordAll } from './load/suite-bodies.js';
 import type { Result } from './results.js';
 

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import { limits } from '../src/protocol/limits.js';
 import { openLog } from '../src/server/process/log.js';
 import { openService } from '../src/server/process/service.js';
 import { parseConfig } from '../src/server/process/settings.js';
+import { removeFolder, temporaryFolder } from '../test/testbed/cleanup.js';
 import { numberParser } from '../test/testbed/option-parsers.js';
 import { Build } from './replay/build.js';
 import { toJson, toText } from './replay/report.js';
@@ -67,7 +65,7 @@ async function replay(file: string, { nodes, pullCost, url, token, json }: Optio
 }
 
 async function startServer(pullCost: number, clock: { millis: number }) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'ballast-replay-'));
+  const dataDir = temporaryFolder();
   const pullCostSeconds = String(Math.max(0.01, pullCost));
   const config = parseConfig({ port: '0', dataDir, pullCostSeconds, logLevel: 'error' });
   const service = await openService(config, openLog(config.logLevel), { now: () => clock.millis });
@@ -76,7 +74,7 @@ async function startServer(pullCost: number, clock: { millis: number }) {
     token: service.firstToken!,
     close: async () => {
       await service.close();
-      rmSync(dataDir, { recursive: true, force: true });
+      removeFolder(dataDir);
     },
   };
 }

@@ -1,8 +1,9 @@
 import { limits } from '../../src/protocol/limits.js';
 import { CUT_CHARACTERS_PER_QUEUE } from '../../src/server/engine/suites/cut-suite.js';
+import { QUEUE, RECORDING, SPLIT } from '../../test/testbed/node-process.js';
 import type { Connections } from './connections.js';
 import { expectAnswer } from './connections.js';
-import { longTestPath, nodeFields, QUEUE, RECORDING, ROUND, SPLIT, testFiles } from './messages.js';
+import { longTestPath, nodeFields, ROUND, testFiles } from './messages.js';
 import { Template } from './template.js';
 
 /** The largest requests that the server accepts from one token: of each POST those that may take longest. Each round is another build. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inParallel } from '../../test/testbed/in-parallel.js';
+import { RECORDING } from '../../test/testbed/node-process.js';
 import { answerMessages } from '../../test/testbed/worker-messages.js';
 import { Connections, expectAnswer } from './connections.js';
 import { largestRequests, templateOf } from './largest-requests.js';
-import { FILES_IN_ANSWER, NODES, RECORDING } from './messages.js';
+import { FILES_IN_ANSWER, NODES } from './messages.js';
 import { OpenQueue } from './open-queue.js';
 import { initializeTemplate, type PlanKind, planPaths, recordAll, recordingTemplates } from './suite-bodies.js';
 import { type LoadOutcome, Tally } from './tally.js';

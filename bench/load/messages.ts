@@ -1,9 +1,5 @@
 /** The requests of CI nodes that the trials send. */
 
-export const QUEUE = '/v1/queues/queue';
-export const SPLIT = '/v1/build_distributions/subset';
-export const RECORDING = '/v1/build_subsets';
-
 /** A placeholder in bodies. It is replaced by the number of the round, with as many digits. */
 export const ROUND = '[round-----]';
 

@@ -1,5 +1,6 @@
+import { QUEUE } from '../../test/testbed/node-process.js';
 import { type Answer, type Connections, expectAnswer } from './connections.js';
-import { createQueueBody, FILES_IN_ANSWER, longTestPath, NODES, pullBody, QUEUE, ROUND, roundDigits, testFiles } from './messages.js';
+import { createQueueBody, FILES_IN_ANSWER, longTestPath, NODES, pullBody, ROUND, roundDigits, testFiles } from './messages.js';
 
 let pulls = 0;
 

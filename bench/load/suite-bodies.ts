@@ -1,6 +1,7 @@
+import { QUEUE, RECORDING, SPLIT } from '../../test/testbed/node-process.js';
 import { normal, seededRandom } from '../../test/testbed/random.js';
 import { type Connections, expectAnswer } from './connections.js';
-import { commitHash, createQueueBody, longTestPath, nodeFields, QUEUE, RECORDING, ROUND, SPLIT, splitBody, testFiles } from './messages.js';
+import { commitHash, createQueueBody, longTestPath, nodeFields, ROUND, splitBody, testFiles } from './messages.js';
 import { Template } from './template.js';
 
 /** Requests with a whole suite. Each round is a new build. */

@@ -1,5 +1,6 @@
 import { requestJson } from '../../test/testbed/client.js';
 import { inParallel } from '../../test/testbed/in-parallel.js';
+import { QUEUE, RECORDING, SPLIT } from '../../test/testbed/node-process.js';
 import type { Server } from '../../test/testbed/server.js';
 import {
   commitHash,
@@ -8,10 +9,7 @@ import {
   NODES,
   nodeFields,
   pullBody,
-  QUEUE,
-  RECORDING,
   ROUND,
-  SPLIT,
   splitBody,
   testFiles,
   testPath,

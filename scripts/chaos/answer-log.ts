@@ -1,6 +1,7 @@
 import { type QueueKey, queueKey } from '../../src/server/engine/keys.js';
 import type { Store } from '../../src/server/engine/ports/store.js';
-import { type Post, QUEUE, SUBSETS, sortedPaths, TEST_QUEUE, type TestFile } from './builds.js';
+import { QUEUE, RECORDING, TEST_QUEUE } from '../../test/testbed/node-process.js';
+import { type Post, sortedPaths, type TestFile } from './builds.js';
 import { invariant } from './invariants.js';
 
 type Body = Parameters<Post>[1] & { branch: string; node_total: number; test_files: TestFile[] };
@@ -38,7 +39,7 @@ export class AnswerLog {
   }
 
   #add(path: string, body: Body, reply: any): void {
-    if (path === SUBSETS) {
+    if (path === RECORDING) {
       const key = `${body.commit_hash} ${body.node_index}`;
       const known = this.#runs.get(key) ?? { node: body, runs: [] };
       known.runs.push(sortedPaths(body.test_files));

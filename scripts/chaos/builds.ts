@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type NodeProcess, RECORDING, SPLIT, startProcess } from '../../test/testbed/node-process.js';
 import { invariant } from './invariants.js';
 
 /** Builds as CI systems run them. They check the invariants of splits and queues. */
@@ -24,11 +25,6 @@ interface Request {
 
 /** Sends a request and returns the parsed answer. A node sends one request at a time; the same answers lead to the same requests. */
 export type Post = (path: string, body: Request) => Promise<any>;
-
-export const QUEUE = '/v1/queues/queue';
-export const SPLIT = '/v1/build_distributions/subset';
-export const TEST_QUEUE = '/v2/queues/queue';
-export const SUBSETS = '/v1/build_subsets';
 
 const NODES = 3;
 const LARGE_SUITE = 1500;
@@ -65,20 +61,17 @@ export async function expectComplete(get: (path: string) => Promise<unknown>, { 
 
 async function playQueue(post: Post, { key, mode, files }: Build): Promise<void> {
   const build = { ...key, node_build_id: '1' };
+  const paths = files.map(({ path }) => path);
   const ranByNode = await eachNode(build, async node => {
-    const ask = (phase: object) => post(QUEUE, { ...node, ...phase, ...(mode === 'queue' && { batch_uuid: randomUUID() }) });
-    const ran: TestFile[] = [];
-    let reply = await ask({ can_initialize_queue: true, attempt_connect_to_queue: false, test_files: files });
-    while (reply.test_files.length > 0) {
-      for (const file of reply.test_files) ran.push(file);
-      reply = await ask({ can_initialize_queue: false, attempt_connect_to_queue: false });
-    }
+    const batchUuid = mode === 'queue' ? randomUUID : null;
+    const process = startProcess({ mode: 'queue', fields: node, paths, connects: false, batchUuid }, post);
+    const ran = await runRest(process);
     await record(post, node, ran);
     return ran;
   });
   const ran = ranByNode.flat();
-  invariant(new Set(ran.map(({ path }) => path)).size === files.length, `queue ${key.commit_hash} did not hand out every file`);
-  if (mode === 'queue') invariant(sortedPaths(ran) === sortedPaths(files), `queue ${key.commit_hash} handed out a file twice`);
+  invariant(new Set(ran).size === files.length, `queue ${key.commit_hash} did not hand out every file`);
+  if (mode === 'queue') invariant(ran.sort().join() === sortedPaths(files), `queue ${key.commit_hash} handed out a file twice`);
 }
 
 /**
@@ -88,53 +81,40 @@ async function playQueue(post: Post, { key, mode, files }: Build): Promise<void>
 async function playTestQueue(post: Post, { key, files }: Build): Promise<void> {
   const build = { ...key, test_queue_id: '1' };
   const paths = files.map(({ path }) => path);
+  /** Its uuid is the same when the build is played again. */
+  const processOf = (node: typeof build & Node, number: number) => {
+    const node_uuid = `process ${number} of node ${node.node_index} of ${node.commit_hash}`;
+    return startProcess({ mode: 'test queue', fields: { ...node, node_uuid }, paths, connects: false }, post);
+  };
   const ranByNode = await eachNode(build, async node => {
-    const dying = startProcess(post, node, 1);
-    const first = await dying.begin(paths);
+    const dying = processOf(node, 1);
+    const first = (await dying.next()).paths;
     const failed = first.slice(0, 1);
-    const lost = first.length > 0 ? await dying.next(failed) : [];
-    const retry = startProcess(post, node, 2);
-    let batch = await retry.begin(paths);
+    const lost = first.length > 0 ? (await dying.next(failed)).paths : [];
+    const retry = processOf(node, 2);
+    const batch = (await retry.next()).paths;
     const due = [...failed, ...lost];
     invariant(
       due.length === 0 || batch.join() === due.join(),
       `node ${node.node_index} of queue ${key.commit_hash} was retried and did not get its failed and its lost files`,
     );
-    const ran = [...first, ...(due.length === 0 ? batch : lost)];
-    while (batch.length > 0) {
-      batch = await retry.next();
-      ran.push(...batch);
-    }
-    await record(
-      post,
-      node,
-      ran.map(path => ({ path })),
-    );
+    const ran = [...first, ...(due.length === 0 ? batch : lost), ...(batch.length > 0 ? await runRest(retry) : [])];
+    await record(post, node, ran);
     return ran;
   });
   invariant(ranByNode.flat().sort().join() === sortedPaths(files), `queue ${key.commit_hash} did not hand out every file exactly once`);
-  const rest = await eachNode(build, node => startProcess(post, node, 3).begin(paths));
+  const rest = await eachNode(build, async node => (await processOf(node, 3).next()).paths);
   invariant(rest.flat().length === 0, `queue ${key.commit_hash} handed out files to a green node that was retried`);
 }
 
-/** A process of a node whose client reports failed files. Its uuid is the same when the build is played again. */
-function startProcess(post: Post, node: Node, number: number) {
-  const node_uuid = `process ${number} of node ${node.node_index} of ${node.commit_hash}`;
-  let batch_index = 0;
-  let batch_id: number | null = null;
-  const ask = async (phase: object): Promise<string[]> => {
-    const reply = (await post(TEST_QUEUE, { ...node, node_uuid, batch_index: batch_index++, ...phase })) as {
-      paths: string[];
-      batch_id: number | null;
-    };
-    batch_id = reply.batch_id;
-    return reply.paths;
-  };
-  return {
-    begin: (paths: readonly string[]) => ask({ can_initialize_queue: true, attempt_connect_to_queue: false, paths }),
-    next: (failed_paths: readonly string[] = []) =>
-      ask({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_id, failed_paths }),
-  };
+/** Runs what a process gets until the end of its queue. */
+async function runRest(process: NodeProcess): Promise<string[]> {
+  const ran: string[] = [];
+  for (;;) {
+    const { paths } = await process.next();
+    if (paths.length === 0) return ran;
+    for (const path of paths) ran.push(path);
+  }
 }
 
 async function playSplit(post: Post, { key, files }: Build): Promise<void> {
@@ -149,7 +129,10 @@ async function playSplit(post: Post, { key, files }: Build): Promise<void> {
     sortedPaths(first.flatMap(({ test_files }) => test_files)) === sortedPaths(files),
     `split ${key.commit_hash} does not have every file exactly once`,
   );
-  for (const [node_index, { test_files }] of first.entries()) await record(post, { ...build, node_index }, test_files);
+  for (const [node_index, { test_files }] of first.entries()) {
+    const ran = test_files.map(({ path }) => path);
+    await record(post, { ...build, node_index }, ran);
+  }
   invariant(JSON.stringify(await ask()) === JSON.stringify(first), `split ${key.commit_hash} changed when it was requested again`);
 }
 
@@ -158,9 +141,8 @@ interface Node {
   node_index: number;
 }
 
-function record(post: Post, node: Node, ran: readonly TestFile[]): Promise<void> {
-  const paths = new Set(ran.map(({ path }) => path));
-  return post(SUBSETS, { ...node, test_files: [...paths].map(path => ({ path, time_execution: 1 })) });
+function record(post: Post, node: Node, ran: readonly string[]): Promise<void> {
+  return post(RECORDING, { ...node, test_files: [...new Set(ran)].map(path => ({ path, time_execution: 1 })) });
 }
 
 function eachNode<T, B extends Build['key']>(build: B, run: (node: B & Node) => Promise<T>): Promise<T[]> {

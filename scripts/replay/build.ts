@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { type Mode, type NodeProcess, RECORDING, startProcess } from '../../test/testbed/node-process.js';
 import { showStatus } from '../../test/testbed/progress.js';
 import type { Timings } from './timings.js';
 
@@ -14,30 +15,25 @@ export interface NodeResult {
   seconds: number;
 }
 
-interface Answer {
-  code?: string;
-  build_distribution_id?: string;
+interface SplitAnswer {
+  build_distribution_id: string;
   test_files: { path: string }[];
 }
 
 /** A build whose test files take the given times. Its nodes are simulated, and send the requests of real ones. */
 export class Build {
-  readonly #testFiles: readonly { path: string }[];
-
   constructor(
     readonly timings: Timings,
     readonly key: { commit_hash: string; branch: string; node_total: number },
     readonly server: Server,
-  ) {
-    this.#testFiles = [...timings.keys()].map(path => ({ path }));
-  }
+  ) {}
 
   /** Records the times. The files go to the nodes in rotation. */
   async record(): Promise<void> {
     const files = [...this.timings].map(([path, time_execution]) => ({ path, time_execution }));
     await this.#eachNode(node_index => {
       const test_files = files.filter((_, i) => i % this.key.node_total === node_index);
-      return this.#post('/build_subsets', { node_index, test_files });
+      return this.#post(RECORDING, { node_index, test_files });
     });
   }
 
@@ -46,10 +42,7 @@ export class Build {
     const fields = { ci_build_id: 'replay', user_seat: 'replay', fixed_test_suite_split: true };
     const start = performance.now();
     const answers = await this.#eachNode(async node_index => {
-      const ask = (more: object) => this.#post('/build_distributions/subset', { ...fields, node_index, ...more });
-      const cached = await ask({ cache_read_attempt: true });
-      if (cached.code !== 'TEST_SUITE_SPLIT_CACHE_MISS') return cached;
-      return ask({ cache_read_attempt: false, test_files: this.#testFiles });
+      return (await this.#process('split', { ...fields, node_index }).next()).answer as SplitAnswer;
     });
     const milliseconds = performance.now() - start;
     if (new Set(answers.map(answer => answer.build_distribution_id)).size !== 1)
@@ -66,6 +59,7 @@ export class Build {
    */
   async runQueue(pullCost: number, clock: { millis: number }): Promise<NodeResult[]> {
     const nodes: NodeResult[] = Array.from({ length: this.key.node_total }, () => ({ files: 0, batches: 0, seconds: 0 }));
+    const processes = nodes.map((_, node_index) => this.#process('queue', { node_index, node_build_id: 'replay', user_seat: 'replay' }));
     const ran: string[] = [];
     const start = clock.millis;
     const running = new Set(nodes.keys());
@@ -73,7 +67,7 @@ export class Build {
       const node_index = [...running].reduce((first, other) => (nodes[other]!.seconds < nodes[first]!.seconds ? other : first));
       const node = nodes[node_index]!;
       clock.millis = start + Math.round(node.seconds * 1000);
-      const batch = await this.#pull(node_index, node.batches === 0);
+      const batch = (await processes[node_index]!.next()).paths;
       if (batch.length === 0) {
         running.delete(node_index);
         continue;
@@ -89,17 +83,13 @@ export class Build {
     return nodes;
   }
 
-  async #pull(node_index: number, isFirst: boolean): Promise<string[]> {
-    const ask = (more: object) => this.#post('/queues/queue', { node_index, node_build_id: 'replay', user_seat: 'replay', ...more });
-    let answer = await ask({ can_initialize_queue: isFirst, attempt_connect_to_queue: isFirst });
-    if (answer.code === 'ATTEMPT_CONNECT_TO_QUEUE_FAILED')
-      answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: false, test_files: this.#testFiles });
-    return answer.test_files.map(({ path }) => path);
+  #process(mode: Mode, fields: object): NodeProcess {
+    return startProcess({ mode, fields, paths: [...this.timings.keys()] }, (path, body) => this.#post(path, body));
   }
 
-  async #post(path: string, body: object): Promise<Answer> {
+  async #post(path: string, body: object): Promise<unknown> {
     const { url, token } = this.server;
-    const address = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1${path}`;
+    const address = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}${path}`;
     const response = await fetch(address, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'SERVICE-TEST-SUITE-TOKEN': token },
@@ -109,7 +99,7 @@ export class Build {
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`POST ${path} was answered with ${response.status}: ${text}`);
-    return text === '' ? { test_files: [] } : (JSON.parse(text) as Answer);
+    return text === '' ? null : JSON.parse(text);
   }
 
   #eachNode<T>(run: (node_index: number) => Promise<T>): Promise<T[]> {

@@ -1,6 +1,7 @@
 import type { Client } from '../harness/client.js';
 import type { Clock } from '../harness/clock.js';
 import { type Fields, timedTestFiles } from '../harness/messages.js';
+import { type NodeProcess, RECORDING, startProcess } from '../testbed/node-process.js';
 
 /** CI runs in virtual time, over HTTP. What is kept of them is what was said over the wire: who asked when, and what it was told. */
 
@@ -96,77 +97,57 @@ interface Run {
 async function* steps(run: Run, node: number, { start, slow = 1, dies, returns }: Node): AsyncGenerator<number, void> {
   const { mode, files, nodes, fails = [], batch: batchSeconds = 1.5, hidden = 0 } = run.plan;
   yield start ?? 0;
+  const mine = Object.keys(files).filter((_, i) => i % nodes.length === node);
   let ran: { path: string; seconds: number }[] = [];
   let failed: string[] = [];
-  let process = 0;
-  let last: number | null = null;
+  let processes = 0;
+  let process = processOf(run, node, processes);
+  let isFirst = true;
   for (let batch = 0; ; batch++) {
-    const mine = Object.keys(files).filter((_, i) => i % nodes.length === node);
-    const asked: Answer =
-      mode === 'recordings' ? { paths: batch === 0 ? mine : [], id: null } : await ask(run, node, { process, last, failed });
-    if (asked.paths.length === 0) break;
+    const paths = mode === 'recordings' ? mine : await ask(run, node, process, isFirst, failed);
+    if (paths.length === 0) break;
     if (dies === batch) {
       yield DEATH;
       if (returns === undefined) return;
       yield returns;
-      [ran, failed, last] = [[], [], null];
-      process++;
+      [ran, failed, isFirst] = [[], [], true];
+      process = processOf(run, node, ++processes);
       continue;
     }
-    const times = asked.paths.map(path => ({ path, seconds: Math.round(1000 * files[path]! * slow) / 1000 }));
+    const times = paths.map(path => ({ path, seconds: Math.round(1000 * files[path]! * slow) / 1000 }));
     ran.push(...times);
-    failed = asked.paths.filter(path => fails.includes(path));
-    last = asked.id;
+    failed = paths.filter(path => fails.includes(path));
+    isFirst = false;
     yield batchSeconds + times.reduce((sum, { seconds }) => sum + seconds + hidden * slow, 0);
     if (mode === 'split' || mode === 'recordings') break;
   }
   if (ran.length === 0) return;
   const test_files = timedTestFiles(Object.fromEntries(ran.map(({ path, seconds }) => [path, seconds])));
-  await send(run, '/v1/build_subsets', { node_index: node, test_files });
+  await send(run, RECORDING, { node_index: node, test_files });
   run.log.recorded.push({ at: run.clock.millis, node, times: ran });
 }
 
-interface Answer {
-  paths: string[];
-  /** The number of the batch. */
-  id: number | null;
+/** Where a node only records, it asks for nothing. */
+const MODES = { queue: 'queue', reports: 'test queue', split: 'split', recordings: 'split' } as const;
+
+function processOf(run: Run, node_index: number, number: number): NodeProcess {
+  const mode = MODES[run.plan.mode];
+  const id = `run of ${run.plan.commit_hash}`;
+  const ofMode = {
+    split: { ci_build_id: id },
+    queue: { node_build_id: id },
+    'test queue': { test_queue_id: id, node_uuid: `${node_index}.${number}`, wants_times: true },
+  }[mode];
+  const fields = { node_index, user_seat: 'Jo** Do*', ...ofMode };
+  return startProcess({ mode, fields, paths: run.log.planned }, (path, body) => send(run, path, body));
 }
 
-interface Before {
-  process: number;
-  /** The batch that it ran. */
-  last: number | null;
-  failed: string[];
-}
-
-/** Asks for files as clients do: first without the list of all files, then, if there is no plan yet, with it. */
-async function ask(run: Run, node: number, { process, last, failed }: Before): Promise<Answer> {
-  const { mode, commit_hash, files } = run.plan;
-  const { asked, planned } = run.log;
-  const own = asked.filter(each => each.node === node);
-  const isFirst = last === null;
-  const list = planned.map(path => ({ path }));
-  const id = `run of ${commit_hash}`;
-  const common = { node_index: node, user_seat: 'Jo** Do*' };
-  const request = (isConnecting: boolean): [path: string, message: Fields] => {
-    const how = { can_initialize_queue: isFirst, attempt_connect_to_queue: isFirst && isConnecting };
-    const all = isFirst && !isConnecting;
-    if (mode === 'split')
-      return [
-        '/v1/build_distributions/subset',
-        { ...common, ci_build_id: id, cache_read_attempt: isConnecting, ...(all && { test_files: list }) },
-      ];
-    if (mode === 'queue') return ['/v1/queues/queue', { ...common, ...how, node_build_id: id, ...(all && { test_files: list }) }];
-    const client = { test_queue_id: id, node_uuid: `${node}.${process}`, batch_index: own.length, wants_times: true };
-    const batch = isFirst ? {} : { batch_id: last, failed_paths: failed };
-    return ['/v2/queues/queue', { ...common, ...how, ...client, ...batch, ...(all && { paths: Object.keys(files) }) }];
-  };
-  let answer = await send(run, ...request(true));
-  if (answer.code !== undefined) answer = await send(run, ...request(false));
-  const paths: string[] = answer.paths ?? answer.test_files.map(({ path }: { path: string }) => path);
+async function ask(run: Run, node: number, process: NodeProcess, isFirst: boolean, failed: string[]): Promise<string[]> {
+  const { paths, answer } = await process.next(failed);
   const got = paths.map((path, i) => ({ path, estimate: answer.times?.[i] ?? answer.test_files?.[i].time_execution ?? null }));
-  asked.push({ at: run.clock.millis, node, got, isFirst, failed: mode === 'reports' && !isFirst ? failed : null });
-  return { paths, id: mode === 'reports' ? answer.batch_id : own.length };
+  const reported = run.plan.mode === 'reports' && !isFirst ? failed : null;
+  run.log.asked.push({ at: run.clock.millis, node, got, isFirst, failed: reported });
+  return paths;
 }
 
 async function send({ client, plan: { commit_hash, nodes } }: Run, path: string, message: Fields): Promise<any> {

@@ -41,7 +41,7 @@ export async function terminate(child: ChildProcess): Promise<void> {
 
 /** Creates a folder that is removed when this process exits. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ballast-bench-'));
+  const folder = mkdtempSync(join(tmpdir(), 'ballast-testbed-'));
   folders.add(folder);
   return folder;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { headers } from '../../../test/testbed/client.js';
+import { type ProcessOptions, RECORDING, startProcess } from '../../../test/testbed/node-process.js';
 import { parseObject } from './evidence.js';
 import { BRANCH, COMMIT, type Exit, type RunningJob } from './own-client.js';
 import { type FileRun, formatFileRun } from './runner.js';
@@ -36,7 +37,7 @@ class CommercialNode {
   async run(): Promise<Exit> {
     try {
       await this.#runTests();
-      await this.#ask('/v1/build_subsets', { test_files: this.#done });
+      await this.#ask(RECORDING, { test_files: this.#done });
       return { code: this.#hasFailed ? 1 : 0, output: '' };
     } catch (error) {
       return { code: this.killed.aborted ? 137 : 1, output: `${(error as Error).message}\n` };
@@ -50,9 +51,10 @@ class CommercialNode {
   async #runTests(): Promise<void> {
     const { mode, files, fallback } = this.job;
     try {
-      if (mode === 'v1 split') await this.#split();
-      else if (mode === 'v2 queue') await this.#testQueue();
-      else await this.#queue();
+      const process = startProcess(this.#options(), (path, body) => this.#ask(path, body));
+      let { paths } = await process.next();
+      if (mode === 'v1 split') this.#runFiles(paths);
+      else while (paths.length > 0) ({ paths } = await process.next(this.#runFiles(paths)));
     } catch (error) {
       if (!(error instanceof ServerUnavailable) || !fallback) throw error;
       const done = new Set(this.#done.map(({ path }) => path));
@@ -60,51 +62,13 @@ class CommercialNode {
     }
   }
 
-  async #split(): Promise<void> {
-    const ask = (fields: object) =>
-      this.#ask('/v1/build_distributions/subset', {
-        ci_build_id: this.ciRun.buildId,
-        fixed_test_suite_split: !this.ciRun.isDynamic,
-        ...fields,
-      });
-    let answer = await ask({ cache_read_attempt: true });
-    if ('code' in answer) answer = await ask({ cache_read_attempt: false, test_files: this.job.files.map(path => ({ path })) });
-    this.#runFiles(pathsIn(answer.test_files));
-  }
-
-  async #queue(): Promise<void> {
-    const hasUuids = this.job.mode === 'v1 queue';
-    const ask = async (fields: object, uuid: string) =>
-      this.#ask('/v1/queues/queue', {
-        node_build_id: this.ciRun.buildId,
-        fixed_queue_split: false,
-        ...(hasUuids && { batch_uuid: uuid }),
-        ...fields,
-      });
-    const first = randomUUID();
-    let answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: true }, first);
-    if ('code' in answer)
-      answer = await ask(
-        { can_initialize_queue: true, attempt_connect_to_queue: false, test_files: this.job.files.map(path => ({ path })) },
-        first,
-      );
-    for (let files = pathsIn(answer.test_files); files.length > 0; ) {
-      this.#runFiles(files);
-      files = pathsIn((await ask({ can_initialize_queue: false, attempt_connect_to_queue: false }, randomUUID())).test_files);
-    }
-  }
-
-  async #testQueue(): Promise<void> {
-    const node_uuid = randomUUID();
-    let batch_index = 0;
-    const ask = (fields: object) => this.#ask('/v2/queues/queue', { test_queue_id: this.ciRun.buildId, node_uuid, batch_index, ...fields });
-    let answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: true });
-    if ('code' in answer) answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: false, paths: this.job.files });
-    for (let files = pathsIn(answer.paths); files.length > 0; files = pathsIn(answer.paths)) {
-      const failed_paths = this.#runFiles(files);
-      batch_index += 1;
-      answer = await ask({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_id: answer.batch_id, failed_paths });
-    }
+  #options(): ProcessOptions<object> {
+    const { mode, files: paths } = this.job;
+    const { buildId, isDynamic } = this.ciRun;
+    if (mode === 'v1 split') return { mode: 'split', fields: { ci_build_id: buildId, fixed_test_suite_split: !isDynamic }, paths };
+    if (mode === 'v2 queue') return { mode: 'test queue', fields: { test_queue_id: buildId, node_uuid: randomUUID() }, paths };
+    const batchUuid = mode === 'v1 queue' ? randomUUID : null;
+    return { mode: 'queue', fields: { node_build_id: buildId, fixed_queue_split: false }, paths, batchUuid };
   }
 
   /** Returns the files that failed. */
@@ -148,11 +112,6 @@ class CommercialNode {
     if (status >= 300) throw new ClientError(`${path} was answered with ${status}`);
     return parseObject(text);
   }
-}
-
-function pathsIn(files: unknown): string[] {
-  if (!Array.isArray(files)) throw new ClientError('the answer has no list');
-  return files.map((file: string | { path: string }) => (typeof file === 'string' ? file : file.path));
 }
 
 /** Returns the files that a commercial client runs without a server: every n-th file in the order of names. */

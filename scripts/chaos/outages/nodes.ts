@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headers } from '../../../test/testbed/client.js';
+import { RECORDING } from '../../../test/testbed/node-process.js';
 import { pick, type Random } from '../../../test/testbed/random.js';
 import type { Server } from '../../../test/testbed/server.js';
-import { SUBSETS } from '../builds.js';
 import { Violation } from '../invariants.js';
 
 /** A request that no client would have got through. */
@@ -46,7 +46,7 @@ export class Nodes {
     this.longestWait = Math.max(this.longestWait, performance.now() - from);
     this.answers += 1;
     const reply: any = text === '' ? null : JSON.parse(text);
-    if (path === SUBSETS || reply?.paths?.length > 0 || reply?.test_files?.length > 0)
+    if (path === RECORDING || reply?.paths?.length > 0 || reply?.test_files?.length > 0)
       this.acknowledged.push({ at: performance.now(), request: `${path} ${JSON.stringify(body).slice(0, 200)}` });
     return reply;
   }
@@ -86,7 +86,7 @@ export class Nodes {
     const second = this.servers[(this.servers.indexOf(first) + 1) % this.servers.length]!;
     this.repeated += 1;
     // A client waits before it repeats. A record that overtakes its repetition is one more record.
-    const delay = path === SUBSETS ? 50 + 100 * this.random() : 150 * this.random() ** 3;
+    const delay = path === RECORDING ? 50 + 100 * this.random() : 150 * this.random() ** 3;
     const [one, other] = await Promise.all([
       this.#attempt(first, path, body, 0),
       sleep(delay).then(() => this.#attempt(second, path, body, 1)),
@@ -111,7 +111,7 @@ export class Nodes {
 
 /** Whether a repetition gets the same answer: not that of a client without uuids, which only repeats what was lost. */
 function isRepeatable(path: string, body: object): boolean {
-  return 'batch_uuid' in body || 'node_uuid' in body || path === SUBSETS || 'cache_read_attempt' in body;
+  return 'batch_uuid' in body || 'node_uuid' in body || path === RECORDING || 'cache_read_attempt' in body;
 }
 
 /** A connection that ended, or took too long. */

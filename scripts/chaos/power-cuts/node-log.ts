@@ -1,4 +1,5 @@
-import { type Build, type Post, SPLIT } from '../builds.js';
+import { SPLIT } from '../../../test/testbed/node-process.js';
+import type { Build, Post } from '../builds.js';
 import { invariant } from '../invariants.js';
 
 interface Entry {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Reply } from '../../harness/client.js';
 import { type ServerProcess, spawnServer } from '../../harness/process.js';
-
-const QUEUE_PATH = '/v1/queues/queue';
+import { QUEUE, startProcess } from '../../testbed/node-process.js';
 
 // The nodes run nothing: a queue would take the machine's pauses for the cost of a pull, and hand out all its files in a few batches.
 const STOPPED_CLOCK = { NODE_OPTIONS: '--import=data:text/javascript,Date.now=()=>1800000000000' };
@@ -46,7 +45,7 @@ export class Ci {
       const server = await this.#server;
       try {
         const reply = await server.post(path, body, headers(attempt));
-        if (path === QUEUE_PATH) this.#countPull();
+        if (path === QUEUE) this.#countPull();
         return reply;
       } catch (error) {
         // fetch: the connection failed. Try again with the server that is in force by then.
@@ -67,18 +66,16 @@ export class Ci {
 }
 
 /** Pulls as a node does, from its first request to its end of the queue; the paths of each batch. */
-export async function runNode(ci: Ci, request: object, test_files: readonly object[], uuids: boolean): Promise<string[][]> {
+export async function runNode(ci: Ci, fields: object, paths: readonly string[], uuids: boolean): Promise<string[][]> {
+  const node = startProcess({ mode: 'queue', fields, paths, batchUuid: uuids ? randomUUID : null }, async (path, body) => {
+    const { status, text, json } = await ci.post(path, body);
+    if (status !== 200) throw new Error(`a pull was answered with ${status}: ${text}`);
+    return json;
+  });
   const batches: string[][] = [];
-  const first = { can_initialize_queue: true, attempt_connect_to_queue: true };
-  const ask = (phase: object, batch_uuid: string) => ci.post(QUEUE_PATH, { ...request, ...phase, ...(uuids && { batch_uuid }) });
-  const uuid = randomUUID();
-  let reply = await ask(first, uuid);
-  if (reply.json.code !== undefined) reply = await ask({ ...first, attempt_connect_to_queue: false, test_files }, uuid);
   for (;;) {
-    if (reply.status !== 200) throw new Error(`a pull was answered with ${reply.status}: ${reply.text}`);
-    const paths = (reply.json.test_files as { path: string }[]).map(({ path }) => path);
-    if (paths.length === 0) return batches;
-    batches.push(paths);
-    reply = await ask({ can_initialize_queue: false, attempt_connect_to_queue: false }, randomUUID());
+    const batch = (await node.next()).paths;
+    if (batch.length === 0) return batches;
+    batches.push(batch);
   }
 }

@@ -12,7 +12,6 @@ const PULLS = 50;
 
 const key = { branch: 'main', node_total: NODES };
 const paths = Array.from({ length: FILES }, (_, i) => `spec/${i}_spec.rb`);
-const test_files = paths.map(path => ({ path }));
 
 interface Recorder {
   /** Paths of runs that were answered with 201, by build. */
@@ -36,7 +35,7 @@ async function record(ci: Ci, node_index: number, isOver: () => boolean): Promis
 /** Nodes pull from a queue. Returns their batches. */
 async function drain(ci: Ci, commit_hash: string, uuids: boolean): Promise<string[][]> {
   const node = { ...key, commit_hash, node_build_id: 1 };
-  const nodes = Array.from({ length: NODES }, (_, node_index) => runNode(ci, { ...node, node_index }, test_files, uuids));
+  const nodes = Array.from({ length: NODES }, (_, node_index) => runNode(ci, { ...node, node_index }, paths, uuids));
   return (await Promise.all(nodes)).flat();
 }
 
