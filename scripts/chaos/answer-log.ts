@@ -1,4 +1,5 @@
 import { type QueueKey, queueKey } from '../../src/server/engine/keys.js';
+import { decodeFiles, indicesOf } from '../../src/server/engine/planned-files.js';
 import type { Store } from '../../src/server/engine/ports/store.js';
 import { QUEUE, RECORDING, TEST_QUEUE } from '../../test/testbed/node-process.js';
 import { type Post, sortedPaths, type TestFile } from './builds.js';
@@ -81,9 +82,7 @@ async function expectBatches(store: Store, key: QueueKey, batches: readonly Batc
   const name = `the queue of ${key.build.commit_hash}`;
   const queue = await store.queues.find(key);
   if (!queue) return invariant(false, `${name} is lost`);
-  const size = await store.queues.size(queue.id);
-  const all = Array.from({ length: size }, (_, file) => file);
-  const files = JSON.parse((await store.queues.files(queue.id, all)).toString()) as TestFile[];
+  const files = decodeFiles((await store.plans.files(queue.id, await indicesOf(store.plans, queue.id)))!);
   const stored = (await store.queues.batches(queue.id)).map(batch => ({ ...batch, paths: sortedPaths(batch.files.map(i => files[i]!)) }));
   for (const { node_index, batch_uuid, batch_id, paths } of batches) {
     const isStored = stored.some(
@@ -102,5 +101,5 @@ async function expectBatches(store: Store, key: QueueKey, batches: readonly Batc
       invariant(owner === node_index, `${name} handed ${files[file]!.path} to the nodes ${owner} and ${node_index}`);
       owners.set(file, node_index);
     }
-  invariant(owners.size === size, `${name} has files that no node has`);
+  invariant(owners.size === files.length, `${name} has files that no node has`);
 }

@@ -116,7 +116,7 @@ export const reads = {
     const settings = await settingsOf(store.access, subject.project);
     const links = await linksOf(store, subject, settings);
     const { ciRun } = subject;
-    const planned = ciRun?.kind === 'queue' ? await store.queues.forecast(ciRun.plan) : null;
+    const planned = ciRun?.kind === 'queue' ? await store.plans.part(ciRun.plan, 'forecast') : null;
     const timeline = await readTimeline(store, subject, now);
     return { json: JSON.stringify(explainMinutes(subject, timeline, links, settings, planned?.cutting ?? null)) };
   },
@@ -166,12 +166,12 @@ export const reads = {
 export type Reads = typeof reads;
 
 /** Whether a CI run is read on the main thread, because that takes no longer than to ask a worker thread. */
-export async function isSmallSubject({ queues, splits }: Store, { ciRun, recorded, build }: Subject): Promise<boolean> {
-  const plan = ciRun && (await (ciRun.kind === 'queue' ? queues.basis(ciRun.plan) : splits.basis({ id: ciRun.plan })));
+export async function isSmallSubject({ plans }: Store, { ciRun, recorded, build }: Subject): Promise<boolean> {
+  const basis = ciRun && (await plans.part(ciRun.plan, 'basis'));
   // The split or queue expired.
-  if (ciRun && !plan) return false;
+  if (ciRun && !basis) return false;
   // The plan has this many files or fewer, because a guess takes more bytes.
-  const planned = (plan?.length ?? 0) / BASIS_BYTES;
+  const planned = (basis?.length ?? 0) / BASIS_BYTES;
   return planned + build.node_total + (recorded ? recorded.test_files + recorded.subsets : 0) < POOLED_INSIGHT_FILES;
 }
 

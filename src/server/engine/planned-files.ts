@@ -1,3 +1,4 @@
+import type { Plans } from './ports/plans.js';
 import type { Split } from './ports/splits.js';
 import type { Store } from './ports/store.js';
 import { refusals } from './refusal.js';
@@ -9,9 +10,9 @@ export function decodeFiles(files: Buffer): PlannedTestFile[] {
 }
 
 /** The paths of each node, slowest first. Throws a 503 when the split expired. */
-export async function* pathsByNode({ splits }: Store, split: Split): AsyncGenerator<{ node_index: number; paths: string[] }> {
+export async function* pathsByNode({ plans }: Store, split: Split): AsyncGenerator<{ node_index: number; paths: string[] }> {
   for (let node_index = 0; node_index < split.node_total; node_index++) {
-    const files = await splits.files(split, node_index);
+    const files = await plans.files(split.id, node_index);
     if (!files) throw refusals.expired('split');
     yield { node_index, paths: decodeFiles(files).map(({ path }) => path) };
   }
@@ -24,8 +25,18 @@ export async function pathsOfSplit(store: Store, split: Split): Promise<string[]
   return all;
 }
 
-/** The paths of a queue, or of some of its files, in their order. */
-export async function pathsOfQueue({ queues }: Store, queue: string, files?: readonly number[]): Promise<string[]> {
-  const indices = files ?? Array.from({ length: await queues.size(queue) }, (_, file) => file);
-  return indices.length === 0 ? [] : decodeFiles(await queues.files(queue, indices)).map(({ path }) => path);
+/** The paths of a queue, or of some of its files, in their order. Throws a 503 when the queue expired. */
+export async function pathsOfQueue({ plans }: Store, queue: string, files?: readonly number[]): Promise<string[]> {
+  const indices = files ?? (await indicesOf(plans, queue));
+  if (indices.length === 0) return [];
+  const listed = await plans.files(queue, indices);
+  if (!listed) throw refusals.expired('queue');
+  return decodeFiles(listed).map(({ path }) => path);
+}
+
+/** The indices of the files of a queue. Throws a 503 when the queue expired. */
+export async function indicesOf(plans: Plans, queue: string): Promise<number[]> {
+  const weights = await plans.part(queue, 'weights');
+  if (!weights) throw refusals.expired('queue');
+  return Array.from(weights.keys());
 }

@@ -63,7 +63,7 @@ async function createOrCompare(
 }
 
 function takeShare(
-  { splits }: Store,
+  { plans, splits }: Store,
   { key, node_index, listDigest }: SplitRequest,
   split: Split,
   at: Millis,
@@ -71,7 +71,7 @@ function takeShare(
 ): Soon<Share> {
   if (isOtherList(split.list, listDigest, sent)) return { split, files: null, difference, isNew };
   return whenKnown(splits.use(key, split, at), () =>
-    whenKnown(splits.files(split, node_index), files => {
+    whenKnown(plans.files(split.id, node_index), files => {
       if (!files) throw refusals.expired('split');
       return { split, files, difference: null, isNew };
     }),

@@ -13,8 +13,7 @@ import { hasRecordedLast, type NodeLane } from './timeline/timeline.js';
 /** What is expected of a CI run. Throws a 404 when no plan is known, and a 422 when its recorded runs do not fit in memory. */
 export async function forecastOf(store: Store, subject: Subject, now: Millis): Promise<ForecastAnswer> {
   const { ciRun } = subject;
-  const { queues, splits } = store;
-  const forecast = ciRun && (await (ciRun.kind === 'queue' ? queues.forecast(ciRun.plan) : splits.forecast({ id: ciRun.plan })));
+  const forecast = ciRun && (await store.plans.part(ciRun.plan, 'forecast'));
   if (!forecast) {
     const message = 'no split and no queue of this build is known, so nothing was expected of it: it expired, or its nodes ran without';
     throw new Refusal(message, 'not found');
@@ -25,10 +24,10 @@ export async function forecastOf(store: Store, subject: Subject, now: Millis): P
   return { ...buildHead(subject, timeline), ...forecast, wall: is_running ? null : wall, expected_end };
 }
 
-/** Null: most files were never measured, or no batch was sized. */
-async function endOfQueue({ queues }: Store, plan: string, { unknown_files }: Forecast, nodes: readonly NodeLane[], now: Millis) {
-  const weights = await queues.weights(plan);
-  if (2 * unknown_files > weights.length) return null;
+/** Null: most files were never measured, no batch was sized, or the queue expired. */
+async function endOfQueue({ plans, queues }: Store, plan: string, { unknown_files }: Forecast, nodes: readonly NodeLane[], now: Millis) {
+  const weights = await plans.part(plan, 'weights');
+  if (!weights || 2 * unknown_files > weights.length) return null;
   const { own: batches, copied } = await batchesOf(queues, plan);
   const filesLeft = takenFiles([...copied, ...batches], weights.length).filter(isTaken => isTaken === 0).length;
   const hasRecorded = (node: number) => hasRecordedLast(nodes[node]!);

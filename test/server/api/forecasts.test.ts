@@ -13,7 +13,7 @@ describe('the forecast', () => {
     await record(server, { test_files: timedTestFiles(seconds) });
     await initialise(server, [...Object.keys(seconds), 'new_spec.rb']);
     const queue = await shared.store.queues.find(queueKey(server.id, buildKey, '100'));
-    const forecast = (await shared.store.queues.forecast(queue!.id))!;
+    const forecast = (await shared.store.plans.part(queue!.id, 'forecast'))!;
     // The new file is taken for one as slow as the slowest: no file binds two nodes any more.
     expect(forecast).toMatchObject({ unknown_files: 1, binding_files: [] });
     expect(forecast.lower_bound).toBeGreaterThanOrEqual(30);

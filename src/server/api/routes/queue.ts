@@ -168,13 +168,14 @@ function answerBatch(
   batch: Batch,
   encoding: QueueEncoding,
 ): Soon<Answer> {
-  const { queues } = context.store;
+  const { plans } = context.store;
   return orElse(
     () =>
-      whenKnown(queues.files(queue.id, batch.files), files =>
-        whenKnown(echo && isFirstRequest && batch.decision ? queues.forecast(queue.id) : null, planned =>
+      whenKnown(plans.files(queue.id, batch.files), files => {
+        if (!files) throw refusals.expired('queue');
+        return whenKnown(echo && isFirstRequest && batch.decision ? plans.part(queue.id, 'forecast') : null, planned =>
           // Most batches of a queue with pieces have none, and cuts may be megabytes to read.
-          whenKnown(queue.list.pieces_for !== undefined && files.includes(PIECE_SIGN) ? queues.cuts(queue.id) : null, cuts => {
+          whenKnown(queue.list.pieces_for !== undefined && files.includes(PIECE_SIGN) ? plans.part(queue.id, 'cuts') : null, cuts => {
             const forecast = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
             const answer = request.wantsText
               ? batchLines(batch, files, encoding)
@@ -182,8 +183,8 @@ function answerBatch(
             answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
             return answer;
           }),
-        ),
-      ),
+        );
+      }),
     error => {
       settleBatch(context, key, batch, false);
       throw error;

@@ -2,13 +2,12 @@ import type { Segments } from '../../../base/bytes.js';
 import type { Saving, Soon } from '../../../base/soon.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
-import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { BuildKey, QueueKey } from '../keys.js';
 import type { Moment } from '../moment.js';
 import type { Batch } from '../queue/batch.js';
 import type { Queue } from '../queue/queue.js';
 import type { Suite } from '../suites/suite.js';
-import type { NewPlan, PlanInfo } from './splits.js';
+import type { NewPlan, PlanInfo, PlanParts } from './plans.js';
 import type { Millis } from './store.js';
 
 /** Queues of queue mode, each found under the key of its request. */
@@ -36,21 +35,10 @@ export interface Queues {
   update<Facts, Value>(key: QueueKey, facts: ReadFacts<Facts>, verb: Verb<Facts, Value>, at: Millis): Soon<Saving<Value | null>>;
   /** Notes that a node sent another list of test files, unless that is noted already. */
   noteOtherList(queue: QueueInfo, difference: string): Promise<void>;
-  /** Some files of a queue, at least one, in UTF-8, as a JSON array of PlannedTestFile. Throws a 503 when the queue expired. */
-  files(queue: string, files: readonly number[]): Soon<Buffer>;
-  /** The weights that the files of a queue were planned with (see weight.ts), in the order of the files; empty: the queue expired. */
-  weights(queue: string): Soon<Float64Array>;
-  /** How many files a queue has. */
-  size(queue: string): Soon<number>;
   /** The batches of this queue that are on disk, oldest first. */
   batches(queue: string): Soon<Batch[]>;
   /** Of a copy: the batches of the copied queue. Otherwise empty. */
   copiedBatches(queue: string): Soon<Batch[]>;
-  forecast(queue: string): Soon<Forecast | null>;
-  /** What the estimates of its files rest on, see basis.ts; null: the queue expired. */
-  basis(queue: string): Soon<Uint8Array | null>;
-  /** The files that it has in pieces, see cuts.ts; null: none, or the queue expired. */
-  cuts(queue: string): Soon<Uint8Array | null>;
   /** Encodes test files for `create`. Pure: any thread may call it. */
   encode(files: PathTimes<Suite>): Segments;
   /** What the queues, or the splits, of a project observed of their batches, for the next one; null: nothing. */
@@ -77,15 +65,13 @@ export interface OpenQueue {
   readonly queue: Queue;
 }
 
-export interface NewQueue extends NewPlan {
-  /** See weight.ts. */
-  weights: Float64Array;
+export interface NewQueue extends NewPlan, Pick<PlanParts, 'weights'> {
   /** Most files were never measured. */
   guessed: boolean;
   /** What earlier queues of the project observed of their batches; null: nothing. */
   learned: BatchSums | null;
-  /** See cuts.ts; null: no file is cut. */
-  cuts: Uint8Array | null;
+  /** Null: no file is cut. */
+  cuts: PlanParts['cuts'] | null;
 }
 
 export type ReadFacts<Facts> = (queue: OpenQueue) => Soon<Facts>;

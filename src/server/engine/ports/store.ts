@@ -4,6 +4,7 @@ import type { Cases } from './cases.js';
 import type { CiRuns } from './ci-runs.js';
 import type { Deliveries } from './deliveries.js';
 import type { Maintenance } from './maintenance.js';
+import type { Plans } from './plans.js';
 import type { Queues } from './queues.js';
 import type { Recordings } from './recordings.js';
 import type { SignIns } from './sign-ins.js';
@@ -25,6 +26,7 @@ export interface Store {
   readonly recordings: Recordings;
   readonly builds: Builds;
   readonly timings: Timings;
+  readonly plans: Plans;
   readonly splits: Splits;
   readonly queues: Queues;
   readonly ciRuns: CiRuns;

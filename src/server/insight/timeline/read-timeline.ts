@@ -6,7 +6,7 @@ import { beginningOf, isAfter } from '../../engine/moment.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import type { Run, RunHead } from '../../engine/ports/builds.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
-import type { Splits } from '../../engine/ports/splits.js';
+import type { Plans } from '../../engine/ports/plans.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import { type Batch, decisionOf, isRequeued } from '../../engine/queue/batch.js';
 import { batchesOf } from '../../engine/queues.js';
@@ -49,12 +49,12 @@ function isOf(ciRun: CiRun, next: CiRun | null, run: RunHead): boolean {
 }
 
 /** Null: the queue has expired. */
-async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganAt }: CiRun, runs: readonly Run[], now: Millis) {
-  const weights = await queues.weights(plan);
-  if (weights.length === 0) return null;
+async function ofQueue({ plans, queues }: Store, { plan, node_total, created_at: beganAt }: CiRun, runs: readonly Run[], now: Millis) {
+  const weights = await plans.part(plan, 'weights');
+  const files = weights && (await plans.files(plan, Array.from(weights.keys())));
+  if (!weights || !files) return null;
   const columns = new FileColumns();
-  const files = decodeFiles(await queues.files(plan, Array.from(weights.keys())));
-  for (const [i, { path, time_execution }] of files.entries())
+  for (const [i, { path, time_execution }] of decodeFiles(files).entries())
     columns.plan(path, weights[i]! / WEIGHTS_PER_SECOND, time_execution === null);
   const { own: batches } = await batchesOf(queues, plan);
   const costs = batches.flatMap(batch => costOf(batch) ?? []);
@@ -87,12 +87,12 @@ function hasFilesLeft(batches: readonly Batch[], count: number): boolean {
 
 /** Null: the split has expired. */
 async function ofSplit(
-  { splits, queues }: Store,
+  { plans, queues }: Store,
   { project, plan, node_total, created_at: beganAt }: CiRun,
   runs: readonly Run[],
   now: Millis,
 ) {
-  const parts = await splitParts(splits, { id: plan }, node_total);
+  const parts = await splitParts(plans, plan, node_total);
   if (!parts) return null;
   const columns = new FileColumns();
   const planned = parts.map(files => files.map(({ path, seconds, isGuess }) => columns.plan(path, seconds, isGuess)));
@@ -182,14 +182,14 @@ export interface SplitFile {
 }
 
 /** The files of each node of a split. Null: the split has expired. */
-export async function splitParts(splits: Splits, split: { id: string }, nodeTotal: number): Promise<SplitFile[][] | null> {
+export async function splitParts(plans: Plans, split: string, nodeTotal: number): Promise<SplitFile[][] | null> {
   const parts: SplitFile[][] = [];
   for (let node = 0; node < nodeTotal; node++) {
-    const files = await splits.files(split, node);
+    const files = await plans.files(split, node);
     if (!files) return null;
     parts.push(decodeFiles(files).map(({ path, time_execution: time }) => ({ path, seconds: time ?? 0, isGuess: time === null })));
   }
-  const basis = await splits.basis(split);
+  const basis = await plans.part(split, 'basis');
   if (!basis) return null;
   const all = parts.flat();
   const { guesses } = decodeBasis(basis, all.length);

@@ -63,13 +63,13 @@ function replayOf({ isReplay, acknowledges, node_index }: Batch, copied: Readonl
 
 /** The parts of a split, by node. */
 export async function handedParts(
-  { splits }: Store,
+  { plans }: Store,
   { id, plan, node_total }: CiRun,
   { nodes }: Timeline,
   planned: PlanFiles,
 ): Promise<HandOut[]> {
-  const forecast = await splits.forecast({ id: plan });
-  const parts = await splitParts(splits, { id: plan }, node_total);
+  const forecast = await plans.part(plan, 'forecast');
+  const parts = await splitParts(plans, plan, node_total);
   if (!parts) throw refusals.expired('split');
   const total = weightOf(planned, planned.all);
   const handOuts: HandOut[] = [];
@@ -110,8 +110,8 @@ export interface PlanFiles {
   basis: Basis;
 }
 
-export async function readPlan({ queues, splits }: Store, { kind, plan }: CiRun, files: TimelineFiles): Promise<PlanFiles> {
-  const encoded = await (kind === 'queue' ? queues.basis(plan) : splits.basis({ id: plan }));
+export async function readPlan({ plans }: Store, { kind, plan }: CiRun, files: TimelineFiles): Promise<PlanFiles> {
+  const encoded = await plans.part(plan, 'basis');
   if (!encoded) throw refusals.expired(kind);
   const unplanned = files.estimates.indexOf(null);
   const count = unplanned === -1 ? files.paths.length : unplanned;

@@ -1,10 +1,12 @@
 import { digestOfList } from '../../../protocol/list-digest.js';
 import { filesInPieces, pathsOfPieces } from '../../engine/pieces/cuts.js';
+import type { PlanParts } from '../../engine/ports/plans.js';
 import { type Batch, wasReassigned } from '../../engine/queue/batch.js';
 import { refusals } from '../../engine/refusal.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import { decodeBasis } from '../../planning/estimating/basis.js';
 import { blocksFor, filesOfNode, filesOfQueue, type ReadBlock } from '../codecs/file-blocks.js';
+import type { PartName } from '../codecs/plan-parts.js';
 import type { Problem, ProblemOf } from './problem.js';
 
 /** A split or queue as a store has it. */
@@ -13,16 +15,13 @@ export interface StoredPlan {
   node_total: number;
   list: TestFileList;
   readBlock: ReadBlock;
-  /** Undefined: it is missing. */
-  basis: Uint8Array | undefined;
+  /** Null: it has none. */
+  part: <Name extends PartName>(name: Name) => PlanParts[Name] | null;
 }
 
 export interface StoredQueue extends StoredPlan {
   /** How many blocks of files it has. */
   blocks: number;
-  weights(): Float64Array;
-  /** Null: it has none. */
-  cuts(): Uint8Array | null;
   batches(): Batch[];
 }
 
@@ -50,7 +49,8 @@ function* problemsOfPaths(paths: readonly string[], files: readonly string[], li
   if (list.digest !== digestOfList(files)) yield problem('has other files than its list');
 }
 
-function* problemsOfBasis({ basis }: StoredPlan, files: number, problem: ProblemOf): Generator<Problem> {
+function* problemsOfBasis({ part }: StoredPlan, files: number, problem: ProblemOf): Generator<Problem> {
+  const basis = part('basis');
   if (!basis) yield problem('has no basis of estimates');
   try {
     if (basis) decodeBasis(basis, files);
@@ -64,7 +64,7 @@ export function* problemsOfQueue(queue: StoredQueue, problem: ProblemOf): Genera
   const { id, node_total } = queue;
   let files = 0;
   try {
-    const weights = queue.weights();
+    const weights = queue.part('weights') ?? new Float64Array(0);
     files = weights.length;
     if (queue.blocks !== blocksFor(files)) yield problem(`has ${files} weights and ${queue.blocks} blocks of files`);
     if (!weights.every((weight, i) => weight > 0 && (i === 0 || weight <= weights[i - 1]!))) yield problem('has weights in disorder');
@@ -73,7 +73,7 @@ export function* problemsOfQueue(queue: StoredQueue, problem: ProblemOf): Genera
     const paths = pathsIn(list);
     if (paths.length !== files) yield problem(`has ${files} weights and ${paths.length} files`);
     // Only the cuts say what is a piece.
-    const cuts = queue.cuts();
+    const cuts = queue.part('cuts');
     if ((cuts !== null) !== (queue.list.pieces_for !== undefined))
       yield problem(cuts ? 'has cuts, but its list has no pieces' : 'has pieces, but no cuts');
     const inPieces = cuts ? filesInPieces(cuts) : [];

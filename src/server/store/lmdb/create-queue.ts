@@ -5,11 +5,11 @@ import type { NewQueue } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { copyOf } from '../../engine/queue/batch.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
+import { encodeParts } from '../codecs/plan-parts.js';
 import { encodeChange } from '../codecs/queue-changes.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
 import type { Parts } from './parts.js';
-import { blobsOfQueue } from './plan-blobs.js';
 import { batchesOf } from './read-queue.js';
 import type { QueueRecord } from './records.js';
 import { blobsOf } from './writes/blobs.js';
@@ -28,7 +28,7 @@ export async function createQueue(
     key,
     id,
     at,
-    blobs: () => blobsOfQueue({ files, weights, basis, cuts }),
+    blobs: () => encodeParts({ files, basis, weights, cuts }),
     content: () => ({
       record: {
         name: key.digest,

@@ -12,20 +12,16 @@ import {
 } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
-import { refusals } from '../../engine/refusal.js';
 import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
 import type { Suite } from '../../engine/suites/suite.js';
 import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
 import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
-import type { Forecast } from '../../planning/forecasting/forecast.js';
-import { encodeQueueFiles, filesOfQueue } from '../codecs/file-blocks.js';
+import { encodeQueueFiles } from '../codecs/file-blocks.js';
 import { decodeChange } from '../codecs/queue-changes.js';
 import { type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
 import { copyQueue, createQueue } from './create-queue.js';
 import type { Parts } from './parts.js';
-import { BASIS, blocksIn, CUTS, weightsOfQueue } from './plan-blobs.js';
 import { batchesOf, readQueue, toQueueInfo } from './read-queue.js';
-import { readBlob } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 
 const NO_QUEUE: Saving<null> = { value: null, saved: null };
@@ -112,38 +108,12 @@ export class LmdbQueues implements Queues {
     });
   }
 
-  files(queue: string, files: readonly number[]): Buffer {
-    const list = filesOfQueue(blocksIn(this.parts, queue), queue, files);
-    if (!list) throw refusals.expired('queue');
-    return list;
-  }
-
-  weights(queue: string): Float64Array {
-    return this.parts.queues.doesExist(queue) ? weightsOfQueue(this.parts, queue) : new Float64Array(0);
-  }
-
-  size(queue: string): number {
-    return weightsOfQueue(this.parts, queue).length;
-  }
-
   batches(queue: string): Batch[] {
     return batchesOf(this.parts, queue);
   }
 
   copiedBatches(queue: string): Batch[] {
     return (this.parts.batches.get([queue, 0]) ?? []).map(decodeChange).filter(isBatch);
-  }
-
-  forecast(queue: string): Forecast | null {
-    return this.parts.forecasts.get(queue) ?? null;
-  }
-
-  basis(queue: string): Uint8Array | null {
-    return this.parts.blobs.get([queue, BASIS]) ?? null;
-  }
-
-  cuts(queue: string): Uint8Array | null {
-    return readBlob(this.parts, queue, CUTS) ?? null;
   }
 
   encode(files: PathTimes<Suite>): Segments {

@@ -4,7 +4,7 @@ import { Queue } from '../../engine/queue/queue.js';
 import { decodeChange } from '../codecs/queue-changes.js';
 import type { CachedQueue, QueueOptions } from '../queue-cache.js';
 import type { Parts } from './parts.js';
-import { weightsOfQueue } from './plan-blobs.js';
+import { partOf } from './plans.js';
 import type { QueueRecord } from './records.js';
 
 /** Reads a queue back; null: it expired. */
@@ -12,7 +12,7 @@ export function readQueue(parts: Parts, id: string, { pullCost, lease }: QueueOp
   const record = parts.queues.get(id);
   if (!record) return null;
   const outlook = { nodeTotal: record.node_total, pullCost, isGuessed: record.guessed, learned: record.learned };
-  const queue = new Queue(weightsOfQueue(parts, id), outlook, batchesOf(parts, id), lease);
+  const queue = new Queue(partOf(parts, id, 'weights')!, outlook, batchesOf(parts, id), lease);
   return { id, info: toQueueInfo(id, record), queue, bytes: 0, saving: null };
 }
 

@@ -4,12 +4,12 @@ import { buildDigest, digest, type SplitKey } from '../../engine/keys.js';
 import type { Split, Splits, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
-import { encodeSplitFiles, filesOfNode } from '../codecs/file-blocks.js';
+import { encodeSplitFiles } from '../codecs/file-blocks.js';
+import { encodeParts } from '../codecs/plan-parts.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
 import { DecodedRecords } from './decoded-records.js';
 import type { Parts } from './parts.js';
-import { BASIS, blobsOfSplit, blocksIn } from './plan-blobs.js';
 import { commit } from './writes/commit.js';
 import { createOnce, creationSettled } from './writes/create-once.js';
 
@@ -64,7 +64,7 @@ export function lmdbSplits(parts: Parts) {
         name: nameOf(key),
         id,
         expiry: [at, 'split', key.digest, id],
-        blobs: () => blobsOfSplit({ files, basis }),
+        blobs: () => encodeParts({ files, basis }),
         find: () => found(key),
         put() {
           const use = firstUseOf(key, at);
@@ -107,12 +107,6 @@ export function lmdbSplits(parts: Parts) {
     },
 
     firstUse,
-
-    files: (split: Pick<Split, 'id'>, node_index: number) => filesOfNode(blocksIn(parts, split.id), split.id, node_index),
-
-    forecast: (split: Pick<Split, 'id'>) => forecasts.get(split.id) ?? null,
-
-    basis: split => parts.blobs.get([split.id, BASIS]) ?? null,
 
     encode: encodeSplitFiles,
   } satisfies Splits;

@@ -12,6 +12,7 @@ import { lmdbCiRuns } from './ci-runs.js';
 import { lmdbDeliveries } from './deliveries.js';
 import { lmdbMaintenance } from './maintenance.js';
 import { closeParts, openParts, type Parts, type PartsOptions } from './parts.js';
+import { lmdbPlans } from './plans.js';
 import { LmdbQueues } from './queues.js';
 import { lmdbRecordings } from './recordings.js';
 import { lmdbSignIns } from './sign-ins.js';
@@ -28,6 +29,7 @@ export interface LmdbStore extends Store {
   readonly recordings: ReturnType<typeof lmdbRecordings>;
   readonly builds: Builds;
   readonly timings: Timings;
+  readonly plans: ReturnType<typeof lmdbPlans>;
   readonly splits: ReturnType<typeof lmdbSplits>;
   readonly queues: LmdbQueues;
   readonly ciRuns: ReturnType<typeof lmdbCiRuns>;
@@ -59,6 +61,7 @@ export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE
     recordings: lmdbRecordings(parts),
     builds: afterRuns(parts.runs, lmdbBuilds(parts)),
     timings: afterRuns(parts.runs, lmdbTimings(parts)),
+    plans: lmdbPlans(parts),
     splits: lmdbSplits(parts),
     queues,
     ciRuns: lmdbCiRuns(parts),

@@ -11,6 +11,7 @@ import type { KeptValues } from '../../engine/ports/values.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import type { Mode } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
+import type { EncodedPart } from '../codecs/plan-parts.js';
 import { openAlone } from './open-lock.js';
 import type {
   BuildRecord,
@@ -103,8 +104,8 @@ function tablesIn(root: RootDatabase) {
     unrecorded: table<Summary, CiRunKey>('unrecorded'),
     /** Encoded changes of a queue in order, by the last record of the journal that has one of them; 0: the batches of a copy. */
     batches: table<Buffer[], [queue: string, record: number]>('batches'),
-    /** The blocks of files of a split or queue, by number, and its other large parts; see plan-blobs.ts. */
-    blobs: table<Buffer, [owner: string, part: number | string]>('blobs', { encoding: 'binary' }),
+    /** The blocks of files of a split or queue, by number, and its other parts, by name; see plan-parts.ts. */
+    blobs: table<Buffer, [owner: string, part: EncodedPart['part']]>('blobs', { encoding: 'binary' }),
     /** By the id of a split or queue. */
     forecasts: table<Forecast, string>('forecasts'),
     /** By the number of the build. */

@@ -14,7 +14,7 @@ import type { Tables } from '../lmdb/tables.js';
 import { entriesOf } from '../lmdb/writes/blobs.js';
 import { keyColumns } from '../postgresql/builds.js';
 import { fromNames, otherList, toNames } from '../postgresql/json.js';
-import { BASIS, CUTS, WEIGHTS } from '../postgresql/pieces.js';
+import { PARTS } from '../postgresql/pieces.js';
 import type { MovedTable, Row, Side } from './move.js';
 
 /** How a table is read from a folder, and how a row of it is put within a write transaction. */
@@ -27,7 +27,6 @@ const json = (value: unknown) => (value === undefined || value === null ? null :
 const parsed = (text: string | null) => (text === null ? null : JSON.parse(text));
 
 const NEXT = { builds: 'nextBuild', projects: 'nextProject' } as const;
-const PARTS: Record<string, number> = { basis: BASIS, weights: WEIGHTS, cuts: CUTS };
 const NAMES = Object.fromEntries(Object.entries(PARTS).map(([name, part]) => [part, name]));
 
 /** The tables of a folder, of which a start has put all in the journal into them. */
@@ -191,7 +190,7 @@ function movedOf(tables: Tables): Record<MovedTable, Moved> {
           key: [owner, part],
           value: bytes,
         } of blobs.getRange())
-          yield { owner, part: typeof part === 'number' ? part : PARTS[part]!, bytes };
+          yield { owner, part: typeof part === 'number' ? part : PARTS[part], bytes };
       },
       put: ({ owner, part, bytes }) => void blobs.put([owner, NAMES[part] ?? part], bytes),
     },

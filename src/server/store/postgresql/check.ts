@@ -2,14 +2,14 @@ import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import { problemsOfQueue, problemsOfSplit, type StoredQueue } from '../check/plans.js';
 import { ofRecord, type Problem, type ProblemOf, problemOf, type Seen } from '../check/problem.js';
 import { pathKey } from '../codecs/path-keys.js';
+import { decodePart } from '../codecs/plan-parts.js';
 import { batchesIn } from '../codecs/queue-changes.js';
-import { copyOf } from '../codecs/run-times.js';
 import { decodeTimings } from '../codecs/timing-codec.js';
 import { keyColumns } from './builds.js';
 import type { Database } from './database.js';
 import { PATHS_PER_STATEMENT } from './database.js';
 import { fromNames } from './json.js';
-import { BASIS, CUTS, WEIGHTS } from './pieces.js';
+import { PARTS } from './pieces.js';
 import { IDENTITIES, lastNumber, setIdentity } from './schema.js';
 
 /** Builds, and owners of pieces, that one statement of a check compares. */
@@ -173,10 +173,11 @@ function toStored({ id, node_total, list, parts, bytes, changes }: PlanRow): Sto
     node_total,
     list: JSON.parse(list) as TestFileList,
     readBlock: number => pieces.get(number),
-    basis: pieces.get(BASIS),
+    part(name) {
+      const found = pieces.get(PARTS[name]);
+      return found ? decodePart(name, found) : null;
+    },
     blocks: parts.filter(part => part >= 0).length,
-    weights: () => new Float64Array(copyOf(pieces.get(WEIGHTS) ?? Buffer.alloc(0))),
-    cuts: () => pieces.get(CUTS) ?? null,
     batches: () => batchesIn(changes),
   };
 }

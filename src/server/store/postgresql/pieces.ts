@@ -1,16 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import { asBuffer, type Segments, segment } from '../../../base/bytes.js';
+import { type Segments, segment } from '../../../base/bytes.js';
 import { memoryBounds } from '../../engine/memory-bounds.js';
-import type { NewQueue } from '../../engine/ports/queues.js';
-import type { NewPlan } from '../../engine/ports/splits.js';
+import type { PlanParts } from '../../engine/ports/plans.js';
 import { piecesPerBlock } from '../codecs/file-blocks.js';
+import { decodePart, encodeParts, type NewParts, type PartName } from '../codecs/plan-parts.js';
 import type { Database } from './database.js';
 import { ReadTogether } from './read-together.js';
 
-/** The parts of a split or queue besides the blocks of its files, which have the numbers from 0 on. */
-export const BASIS = -1;
-export const WEIGHTS = -2;
-export const CUTS = -3;
+/** The numbers of the parts of a split or queue besides the blocks of its files, which have those from 0 on. */
+export const PARTS = { basis: -1, weights: -2, cuts: -3 } as const satisfies Record<PartName, number>;
 
 interface PieceRow {
   owner: string;
@@ -22,10 +20,9 @@ interface PieceRow {
 const OVERHEAD_BYTES = 400;
 
 /** The columns `part` and `bytes` of the pieces of a plan. */
-export function piecesOf({ files, basis, weights, cuts }: Pick<NewPlan, 'files' | 'basis'> & Partial<NewQueue>): [number[], Buffer[]] {
-  const blocks = Array.from(files.ends, (_, number) => segment(files, number));
-  const parts = [...blocks.keys(), BASIS, ...(weights ? [WEIGHTS] : []), ...(cuts ? [CUTS] : [])];
-  return [parts, [...blocks, asBuffer(basis), ...(weights ? [asBuffer(weights)] : []), ...(cuts ? [asBuffer(cuts)] : [])]];
+export function piecesOf(plan: NewParts): [number[], Buffer[]] {
+  const parts = encodeParts(plan);
+  return [parts.map(({ part }) => (typeof part === 'number' ? part : PARTS[part])), parts.map(({ bytes }) => bytes)];
 }
 
 /** Reads the pieces of splits and queues. A piece never changes, so those that were read or made last are kept. */
@@ -65,6 +62,12 @@ export class Pieces {
     const row = await this.#reading.get(key);
     if (row) this.#known.set(key, row.bytes);
     return row?.bytes;
+  }
+
+  /** Reads a part of a split or queue; null: it has none, or expired. */
+  async part<Name extends PartName>(plan: string, name: Name): Promise<PlanParts[Name] | null> {
+    const bytes = await this.get(plan, PARTS[name]);
+    return bytes ? decodePart(name, bytes) : null;
   }
 
   /**

@@ -16,22 +16,19 @@ import type { Millis } from '../../engine/ports/store.js';
 import { type Batch, copyOf } from '../../engine/queue/batch.js';
 import type { Answering } from '../../engine/queue/node.js';
 import { Queue, type Shared } from '../../engine/queue/queue.js';
-import { refusals } from '../../engine/refusal.js';
 import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import type { Suite } from '../../engine/suites/suite.js';
 import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
 import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
-import type { Forecast } from '../../planning/forecasting/forecast.js';
-import { encodeQueueFiles, filesOfQueue } from '../codecs/file-blocks.js';
+import { encodeQueueFiles } from '../codecs/file-blocks.js';
 import { batchesIn, decodeChanges, encodeChange, encodeChanges } from '../codecs/queue-changes.js';
-import { copyOf as copyOfBytes } from '../codecs/run-times.js';
 import { bytesOf, type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
 import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
 import type { Database } from './database.js';
 import { fromJson, otherList } from './json.js';
 import { pauseAfterLoss } from './pause.js';
-import { BASIS, CUTS, type Pieces, piecesOf, WEIGHTS } from './pieces.js';
+import { type Pieces, piecesOf } from './pieces.js';
 
 /**
  * Groups of queues at a time that begin to append to their journals: one that another process was faster with goes on beside them, and pauses
@@ -217,21 +214,6 @@ export class PostgresqlQueues implements Queues {
     await this.database.change('update queues set other_list = $2 where id = $1 and other_list is null', [id, JSON.stringify(difference)]);
   }
 
-  async files(queue: string, files: readonly number[]): Promise<Buffer> {
-    const list = await this.pieces.withBlocks(queue, files, read => filesOfQueue(read, queue, files));
-    if (!list) throw refusals.expired('queue');
-    return list;
-  }
-
-  async weights(queue: string): Promise<Float64Array> {
-    const bytes = await this.pieces.get(queue, WEIGHTS);
-    return bytes ? new Float64Array(copyOfBytes(bytes)) : new Float64Array(0);
-  }
-
-  async size(queue: string): Promise<number> {
-    return (await this.weights(queue)).length;
-  }
-
   async batches(queue: string): Promise<Batch[]> {
     return batchesIn((await this.#journalOf(queue)).map(({ changes }) => changes));
   }
@@ -239,19 +221,6 @@ export class PostgresqlQueues implements Queues {
   async copiedBatches(queue: string): Promise<Batch[]> {
     const [row] = await this.database.read<{ changes: Buffer }>('select changes from journal where queue = $1 and position = 0', [queue]);
     return row ? decodeChanges(row.changes).filter(isBatch) : [];
-  }
-
-  async forecast(queue: string): Promise<Forecast | null> {
-    const [row] = await this.database.read<{ forecast: string }>('select forecast from queues where id = $1', [queue]);
-    return fromJson<Forecast>(row?.forecast);
-  }
-
-  async basis(queue: string): Promise<Uint8Array | null> {
-    return (await this.pieces.get(queue, BASIS)) ?? null;
-  }
-
-  async cuts(queue: string): Promise<Uint8Array | null> {
-    return (await this.pieces.get(queue, CUTS)) ?? null;
   }
 
   encode(files: PathTimes<Suite>) {
@@ -400,8 +369,8 @@ export class PostgresqlQueues implements Queues {
     const [row] = await this.database.read<QueueRow>(`select ${QUEUE} from queues where key = $1`, [key]);
     if (!row) return null;
     const { id, guessed, learned, node_total } = row;
-    const [weights, journal] = await Promise.all([this.weights(id), this.#journalOf(id)]);
-    if (journal.length === 0 || weights.length === 0) return null;
+    const [weights, journal] = await Promise.all([this.pieces.part(id, 'weights'), this.#journalOf(id)]);
+    if (journal.length === 0 || !weights) return null;
     const { pullCost, lease } = this.options;
     const outlook = {
       nodeTotal: node_total,

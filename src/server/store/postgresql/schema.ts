@@ -109,7 +109,7 @@ const STEPS: readonly (readonly string[])[] = [
     'create index if not exists paths_seen_at on paths (seen_at)',
     // Builds whose last run expired, which the next step of the sweep deletes.
     'create index if not exists builds_without_runs on builds (number) where is_empty',
-    // What splits and queues consist of. Parts from 0 on are blocks of files; -1 is the basis, -2 the weights, -3 the cuts.
+    // What splits and queues consist of. Parts from 0 on are blocks of files, and PARTS has the others.
     `create table if not exists pieces (
       owner text not null,
       part int4 not null,

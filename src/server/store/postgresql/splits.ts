@@ -6,12 +6,11 @@ import type { Millis } from '../../engine/ports/store.js';
 import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
 import { CACHED_SPLIT_USERS } from '../../engine/splits.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
-import type { Forecast } from '../../planning/forecasting/forecast.js';
-import { encodeSplitFiles, filesOfNode } from '../codecs/file-blocks.js';
+import { encodeSplitFiles } from '../codecs/file-blocks.js';
 import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
 import type { Database } from './database.js';
-import { fromJson, otherList } from './json.js';
-import { BASIS, type Pieces, piecesOf } from './pieces.js';
+import { otherList } from './json.js';
+import { piecesOf } from './pieces.js';
 
 const SPLIT = 'key, id, node_total, created_at, runs_before, used_at, list, other_list';
 
@@ -25,7 +24,7 @@ function toSplit({ key: _, list, other_list, ...row }: SplitRow): Split {
   return { ...row, list: JSON.parse(list) as TestFileList, ...otherList(other_list) };
 }
 
-export function postgresqlSplits(database: Database, pieces: Pieces) {
+export function postgresqlSplits(database: Database) {
   /** Creations under way in this process, by the digest of their key: one of them is enough. */
   const creations = new Map<string, Promise<Split>>();
   /** CI runs whose first use of a split is noted: split id, a blank, ci_build_id. */
@@ -117,12 +116,6 @@ export function postgresqlSplits(database: Database, pieces: Pieces) {
       const { other_list, ...use } = row;
       return { ...use, ...otherList(other_list) };
     },
-    files: ({ id }, node) => pieces.withBlocks(id, [node], read => filesOfNode(read, id, node)),
-    async forecast({ id }) {
-      const [row] = await database.read<{ forecast: string }>('select forecast from splits where id = $1', [id]);
-      return fromJson<Forecast>(row?.forecast);
-    },
-    basis: async ({ id }) => (await pieces.get(id, BASIS)) ?? null,
     encode: encodeSplitFiles,
   } satisfies Splits;
 }

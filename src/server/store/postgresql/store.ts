@@ -10,6 +10,7 @@ import { Learner } from './learner.js';
 import { postgresqlMaintenance } from './maintenance.js';
 import { Paths } from './paths.js';
 import { Pieces } from './pieces.js';
+import { postgresqlPlans } from './plans.js';
 import { PostgresqlQueues } from './queues.js';
 import { RunRecorder } from './recordings.js';
 import { assertSchema, migrate } from './schema.js';
@@ -67,7 +68,8 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     recordings: new RunRecorder(database, paths, learner),
     builds: postgresqlBuilds(database, paths),
     timings: postgresqlTimings(database, learner),
-    splits: postgresqlSplits(database, pieces),
+    plans: postgresqlPlans(database, pieces),
+    splits: postgresqlSplits(database),
     queues,
     ciRuns: postgresqlCiRuns(database),
     summaries: postgresqlSummaries(database),

@@ -2,10 +2,12 @@ import { expect, it } from 'vitest';
 import { asBuffer, type Segments, segment } from '../../../../src/base/bytes.js';
 import { digestOfList } from '../../../../src/protocol/list-digest.js';
 import { type CutFile, type Cuts, encodeCuts } from '../../../../src/server/engine/pieces/cuts.js';
+import type { PlanParts } from '../../../../src/server/engine/ports/plans.js';
 import { encodeBasis } from '../../../../src/server/planning/estimating/basis.js';
 import { problemsOfQueue, problemsOfSplit } from '../../../../src/server/store/check/plans.js';
 import { problemOf } from '../../../../src/server/store/check/problem.js';
 import { encodeQueueFiles, encodeSplitFiles } from '../../../../src/server/store/codecs/file-blocks.js';
+import type { PartName } from '../../../../src/server/store/codecs/plan-parts.js';
 import { plannedPaths } from '../../../harness/planned-paths.js';
 import { estimates } from '../contract/fixtures.js';
 
@@ -15,6 +17,10 @@ const cut = (file: string, pieces: number): CutFile => ({
 });
 
 const readFrom = (files: Segments) => (number: number) => (number < files.ends.length ? asBuffer(segment(files, number)) : undefined);
+const partIn =
+  (parts: Partial<PlanParts>) =>
+  <Name extends PartName>(name: Name): PlanParts[Name] | null =>
+    parts[name] ?? null;
 const planOf = (paths: readonly string[]) => ({ ...estimates(paths.length), ...plannedPaths(paths) });
 
 /** What is wrong with a queue that has these paths, made from a list of files. */
@@ -22,11 +28,10 @@ function wrongWithQueue(paths: readonly string[], files: readonly string[], cuts
   const plan = planOf(paths);
   const blocks = encodeQueueFiles(plan);
   const queue = {
-    ...{ id: 'queue', node_total: 2, basis: encodeBasis(plan), blocks: blocks.ends.length },
+    ...{ id: 'queue', node_total: 2, blocks: blocks.ends.length },
     list: { digest: digestOfList(files), test_files: files.length, ...(pieces_for !== null && { pieces_for }) },
     readBlock: readFrom(blocks),
-    weights: () => plan.weights,
-    cuts: () => cuts && encodeCuts(cuts),
+    part: partIn({ basis: encodeBasis(plan), weights: plan.weights, ...(cuts && { cuts: encodeCuts(cuts) }) }),
     batches: () => [],
   };
   return Array.from(problemsOfQueue(queue, problemOf('queues', 'queue')), ({ what }) => what);
@@ -45,7 +50,7 @@ it('a split is sound, whatever the names of its files', () => {
   const nodes = [[0, 1, 2], [3, 4], []];
   const readBlock = readFrom(encodeSplitFiles(plan, nodes));
   const list = { digest: digestOfList(NAMED), test_files: NAMED.length };
-  const split = { id: 'split', node_total: 3, list, readBlock, basis: encodeBasis(plan, nodes) };
+  const split = { id: 'split', node_total: 3, list, readBlock, part: partIn({ basis: encodeBasis(plan, nodes) }) };
   expect([...problemsOfSplit(split, problemOf('splits', 'split'))]).toEqual([]);
 });
 

@@ -18,7 +18,7 @@ it.each(stores)('a queue in a store in $name keeps its cuts, and a copy has them
   await store.queues.create(own!, { ...newQueue(store, 3), cuts }, NOW);
   await store.queues.repeat(copy!, NOW);
   await store.queues.create(other!, newQueue(store, 3), NOW);
-  const kept = await Promise.all([own, copy, other].map(async key => store.queues.cuts((await store.queues.find(key!))!.id)));
+  const kept = await Promise.all([own, copy, other].map(async key => store.plans.part((await store.queues.find(key!))!.id, 'cuts')));
   expect(kept.map(bytes => bytes && Buffer.from(bytes).toString())).toEqual(['{"files":[]}', '{"files":[]}', null]);
 });
 

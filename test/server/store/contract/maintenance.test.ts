@@ -84,7 +84,7 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
     expect([left('subset'), left('split'), left('queue')]).toEqual([100, 1, 1]);
     expect(await buildsOf(store, project)).toMatchObject([{ created_at: NOW + DAY }]);
     expect(await store.splits.find(split)).toMatchObject({ created_at: NOW + DAY });
-    expect(await store.splits.files((await store.splits.find(split))!, 1000)).not.toBeNull();
+    expect(await store.plans.files((await store.splits.find(split))!.id, 1000)).not.toBeNull();
     if ((await store.queues.find(queue)) === null) await store.queues.create(queue, newQueue(store, 5), NOW + DAY);
     expect(await pullAll(store, queue, 0)).toHaveLength(5);
   });

@@ -59,14 +59,15 @@ describe.each(stores)('what the queues of a project observed, in a store in $nam
 describe.each(queueStores)('queues in a store in $name', ({ opened: openStore }) => {
   async function opened(lease: LeasePolicy | null = null) {
     const { store, project } = await openStore({ lease });
-    const { queues } = store;
+    const { plans, queues } = store;
+    const sizeOf = async (queue: string) => (await plans.part(queue, 'weights'))!.length;
     const key = (ci_run: string, build = BUILD) => queueKey(project, build, ci_run);
     const create = (key: QueueKey, count = 20, at = NOW) => queues.create(key, newQueue(store, count), at);
     const idOf = async (key: QueueKey) => (await queues.find(key))!.id;
     /** Runs a verb on the first queue. */
     const update = <Facts>(facts: () => Soon<Facts>, verb: (queue: OpenQueue, facts: Facts) => Verdict<unknown>) =>
       whenSaved(queues.update(key('1'), facts, verb, NOW));
-    return { store, project, queues, key, create, idOf, update, first: key('1'), second: key('2') };
+    return { store, project, plans, queues, sizeOf, key, create, idOf, update, first: key('1'), second: key('2') };
   }
   /** With the first queue. */
   async function created(lease: LeasePolicy | null = null) {
@@ -77,7 +78,7 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
   const nothing = () => null;
 
   it('are found once they are created, each under its key', async () => {
-    const { store, project, queues, key, create, first } = await opened();
+    const { store, plans, project, queues, key, create, first } = await opened();
     expect([await queues.find(first), await queues.newest(project, BUILD)]).toEqual([null, null]);
     await record(store, project, {});
     expect(await create(first)).toBe(true);
@@ -87,42 +88,40 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
     expect(info).toEqual({ id: info.id, name: first.digest, node_total: 4, copied: null, list: LIST, ...times });
     const otherBuilds = [{ commit_hash: 'abd' }, { branch: 'next' }, { node_total: 5 }].map(part => key('1', { ...BUILD, ...part }));
     for (const other of [key('2'), ...otherBuilds, queueKey(project + 1, BUILD, '1')]) expect(await queues.find(other)).toBeNull();
-    expect([await queues.forecast(info.id), await queues.size(info.id)]).toEqual([FORECAST, 20]);
-    expect([await queues.weights(info.id), await queues.weights('unknown')]).toEqual([
-      new Float64Array(20).fill(20_000),
-      new Float64Array(0),
-    ]);
+    expect(await plans.part(info.id, 'forecast')).toEqual(FORECAST);
+    expect(await plans.part(info.id, 'weights')).toEqual(new Float64Array(20).fill(20_000));
     expect([await queues.batches(info.id), await queues.copiedBatches(info.id)]).toEqual([[], []]);
-    expect([...decodeBasis((await queues.basis(info.id))!, 20).basis]).toEqual([...estimates(20).basis]);
-    expect(await queues.basis('unknown')).toBeNull();
+    expect([...decodeBasis((await plans.part(info.id, 'basis'))!, 20).basis]).toEqual([...estimates(20).basis]);
+    expect(await plans.part(info.id, 'cuts')).toBeNull();
+    for (const name of ['forecast', 'basis', 'weights', 'cuts'] as const) expect(await plans.part('unknown', name)).toBeNull();
   });
 
   it('that many nodes create concurrently are one', async () => {
-    const { queues, create, first, idOf } = await opened();
+    const { sizeOf, create, first, idOf } = await opened();
     const created = await Promise.all(upTo(16).map(i => create(first, 20 + i)));
     expect(created.filter(isNew => isNew)).toHaveLength(1);
-    expect(await queues.size(await idOf(first))).toBe(20 + created.indexOf(true));
+    expect(await sizeOf(await idOf(first))).toBe(20 + created.indexOf(true));
     expect(await create(first)).toBe(false);
   });
 
   it.each([3, 64, 65, 200, 17_000])('have their %d files as they were planned', async count => {
-    const { queues, create, first, idOf } = await opened();
+    const { sizeOf, plans, create, first, idOf } = await opened();
     await create(first, count);
     const id = await idOf(first);
-    expect(await queues.size(id)).toBe(count);
+    expect(await sizeOf(id)).toBe(count);
     const whole = planned(count, upTo(count));
     for (const files of [upTo(Math.min(count, 300)), [count - 1, 0], [0, 2, count - 1], [1]]) {
-      expect(JSON.parse((await queues.files(id, files)).toString())).toEqual(files.map(file => whole[file]));
+      expect(JSON.parse((await plans.files(id, files))!.toString())).toEqual(files.map(file => whole[file]));
     }
   });
 
   it('that do not exist have no files, and no verb runs', async () => {
-    const { queues, first, update } = await opened();
+    const { queues, plans, first, update } = await opened();
     let runs = 0;
     expect(await update(nothing, () => ({ value: ++runs, changes: [] }))).toBeNull();
     expect(runs).toBe(0);
     expect(await queues.repeat(first, NOW)).toBe(false);
-    await expect((async () => queues.files('unknown', [0]))()).rejects.toMatchObject({ reason: 'expired' });
+    expect(await plans.files('unknown', [0])).toBeNull();
   });
 
   it.each([
@@ -217,7 +216,7 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
 
   describe('that repeat another', () => {
     it('are one copy of the newest queue of the build', async () => {
-      const { store, project, queues, key, create, first, second, idOf } = await opened();
+      const { store, sizeOf, plans, project, queues, key, create, first, second, idOf } = await opened();
       const third = key('3');
       for (const key of [first, third]) await create(key);
       await queues.noteOtherList((await queues.find(third))!, 'they differ');
@@ -230,9 +229,9 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
       expect(copy).toEqual({ ...copied, id: copy.id, ...since });
       expect([await idOf(first), await idOf(third)]).not.toContain(copy.id);
       expect(await queues.newest(project, BUILD)).toEqual(copy);
-      expect([await queues.size(copy.id), await queues.forecast(copy.id)]).toEqual([20, FORECAST]);
-      expect(await queues.files(copy.id, [3])).toEqual(await queues.files(copied.id, [3]));
-      expect(await queues.basis(copy.id)).toEqual(await queues.basis(copied.id));
+      expect([await sizeOf(copy.id), await plans.part(copy.id, 'forecast')]).toEqual([20, FORECAST]);
+      expect(await plans.files(copy.id, [3])).toEqual(await plans.files(copied.id, [3]));
+      expect(await plans.part(copy.id, 'basis')).toEqual(await plans.part(copied.id, 'basis'));
       const before = await queues.copiedBatches(copy.id);
       expect(before).toMatchObject([{ node_index: 2, files: handed.files, delivered: true }]);
       expect((await pull(store, second, 2, { run: 'another', wantsLastSplit: true }))!.files).toEqual(handed.files);
@@ -287,16 +286,20 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
   });
 
   it('that have expired do not exist, and can be created again', async () => {
-    const { store, project, queues, create, first, idOf } = await created();
+    const { store, plans, project, queues, create, first, idOf } = await created();
     const old = (await queues.find(first))!;
     const batch = (await pull(store, first, 0))!;
     await sweep(store, NOW + 1);
     await settle(store, first, batch, true);
     await queues.noteOtherList(old, 'they differ');
-    expect([await queues.find(first), await queues.newest(project, BUILD), await queues.forecast(old.id)]).toEqual([null, null, null]);
+    expect([await queues.find(first), await queues.newest(project, BUILD), await plans.part(old.id, 'forecast')]).toEqual([
+      null,
+      null,
+      null,
+    ]);
     expect(await queues.batches(old.id)).toEqual([]);
     expect(await queues.repeat(first, NOW + 1)).toBe(false);
-    await expect((async () => queues.files(old.id, [0]))()).rejects.toMatchObject({ reason: 'expired' });
+    expect([await plans.files(old.id, [0]), await plans.part(old.id, 'weights')]).toEqual([null, null]);
     expect(await create(first, 5, NOW + HOUR)).toBe(true);
     expect(await queues.newest(project, BUILD)).toEqual(await queues.find(first));
     expect(await idOf(first)).not.toBe(old.id);

@@ -10,14 +10,14 @@ const OTHER = { digest: 'digest of another list', test_files: 2 };
 describe.each(stores)('splits in a store in $name', ({ opened: openStore }) => {
   async function opened() {
     const { store, project } = await openStore();
-    const { splits } = store;
+    const { plans, splits } = store;
     const key = (ci_run: string, isFixed = false, build = BUILD) => splitKey(project, build, ci_run, isFixed);
     const create = (key: SplitKey, list = LIST, at = NOW) => splits.create(key, newSplit(store, key, list), at);
-    return { store, project, splits, key, create };
+    return { store, project, plans, splits, key, create };
   }
 
   it('are found once they are created, each under its key', async () => {
-    const { store, project, splits, key, create } = await opened();
+    const { store, project, plans, splits, key, create } = await opened();
     const own = key('7');
     expect(await splits.find(own)).toBeNull();
     await record(store, project, {});
@@ -29,9 +29,9 @@ describe.each(stores)('splits in a store in $name', ({ opened: openStore }) => {
     const others = otherBuilds.map(part => key('7', false, { ...BUILD, ...part }));
     for (const other of [...others, key('8'), key('7', true), splitKey(project + 1, BUILD, '7', false)])
       expect(await splits.find(other)).toBeNull();
-    expect(await splits.forecast(split)).toEqual(FORECAST);
-    expect([...decodeBasis((await splits.basis(split))!, 4).basis]).toEqual([...estimates(4).basis]);
-    expect(await splits.basis({ id: 'unknown' })).toBeNull();
+    expect(await plans.part(split.id, 'forecast')).toEqual(FORECAST);
+    expect([...decodeBasis((await plans.part(split.id, 'basis'))!, 4).basis]).toEqual([...estimates(4).basis]);
+    expect([await plans.part('unknown', 'basis'), await plans.part(split.id, 'weights')]).toEqual([null, null]);
   });
 
   it('that many nodes create concurrently are one, also for a node that looks for it meanwhile', async () => {
@@ -48,21 +48,21 @@ describe.each(stores)('splits in a store in $name', ({ opened: openStore }) => {
   });
 
   it('have the files of each of thousands of nodes, and none for another node', async () => {
-    const { splits, key, create } = await opened();
+    const { plans, key, create } = await opened();
     const split = await create(key('7', false, { ...BUILD, node_total: 1001 }));
     for (const node of [0, 249, 250, 1000]) {
-      expect(JSON.parse((await splits.files(split, node))!.toString())).toEqual(planned(1001, [node]));
+      expect(JSON.parse((await plans.files(split.id, node))!.toString())).toEqual(planned(1001, [node]));
     }
-    expect(await splits.files(split, 1001)).toBeNull();
+    expect(await plans.files(split.id, 1001)).toBeNull();
   });
 
   it('have nodes without files, and files in the order of the plan', async () => {
-    const { store, splits, key } = await opened();
+    const { store, plans, splits, key } = await opened();
     const own = key('7');
     const planned = { ...plannedPaths(['c', 'b"},{"p[1].rb', 'a']), seconds: Float64Array.of(3, NaN, 0.25) };
     const files = splits.encode(planned, [[0, 2], [], [1], []]);
     const split = await splits.create(own, { ...newSplit(store, own), files }, NOW);
-    const texts = await Promise.all([0, 1, 2, 3].map(async node => (await splits.files(split, node))!.toString()));
+    const texts = await Promise.all([0, 1, 2, 3].map(async node => (await plans.files(split.id, node))!.toString()));
     expect(texts.map(text => JSON.parse(text) as unknown)).toEqual([
       [
         { path: 'c', time_execution: 3 },
@@ -116,11 +116,11 @@ describe.each(stores)('splits in a store in $name', ({ opened: openStore }) => {
   });
 
   it('that have expired have no files, and can be created again', async () => {
-    const { store, splits, key, create } = await opened();
+    const { store, plans, splits, key, create } = await opened();
     const own = key('7', true);
     const split = await create(own);
     await sweep(store, NOW + 1);
-    expect([await splits.find(own), await splits.files(split, 0), await splits.forecast(split)]).toEqual([null, null, null]);
+    expect([await splits.find(own), await plans.files(split.id, 0), await plans.part(split.id, 'forecast')]).toEqual([null, null, null]);
     expect(await splits.firstUse(split, '7')).toBeNull();
     const next = await create(own, OTHER, NOW + HOUR);
     expect(next).toMatchObject({ list: OTHER, created_at: NOW + HOUR });

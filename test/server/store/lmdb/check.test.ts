@@ -7,11 +7,11 @@ import { queueKey, splitKey } from '../../../../src/server/engine/keys.js';
 import type { Batch } from '../../../../src/server/engine/queue/batch.js';
 import { type Problem, repair } from '../../../../src/server/store/check/problem.js';
 import { encodeSplitFiles } from '../../../../src/server/store/codecs/file-blocks.js';
+import { type EncodedPart, encodeParts } from '../../../../src/server/store/codecs/plan-parts.js';
 import { encodeChange } from '../../../../src/server/store/codecs/queue-changes.js';
 import { encodeTimings } from '../../../../src/server/store/codecs/timing-codec.js';
 import { problemsOf } from '../../../../src/server/store/lmdb/check/check.js';
 import type { Parts } from '../../../../src/server/store/lmdb/parts.js';
-import { blobsOfSplit } from '../../../../src/server/store/lmdb/plan-blobs.js';
 import { batchesOf } from '../../../../src/server/store/lmdb/read-queue.js';
 import { lmdbSignIns } from '../../../../src/server/store/lmdb/sign-ins.js';
 import { lmdbSplits } from '../../../../src/server/store/lmdb/splits.js';
@@ -273,7 +273,7 @@ describe('a store', () => {
     const store = filledStore();
     const plan = estimates(150_000);
     const files = lmdbSplits(store).encode(plan, [[], [...plan.order.keys()]]);
-    await Promise.all(blobsOfSplit({ files, basis: plan.basis }).map(({ part, bytes }) => store.blobs.put([splitId(store), part], bytes)));
+    await Promise.all(encodeParts({ files, basis: plan.basis }).map(({ part, bytes }) => store.blobs.put([splitId(store), part], bytes)));
     expect(problemsIn(store).map(({ what }) => what)).toEqual(['has other files than its list', expect.stringContaining('basis')]);
   });
 
@@ -304,7 +304,7 @@ function first<V>(
 }
 
 /** Keeps the first bytes of a blob; a negative number: all but the last ones. */
-function cut({ blobs }: Parts, owner: string, part: string | number, bytes: number): void {
+function cut({ blobs }: Parts, owner: string, part: EncodedPart['part'], bytes: number): void {
   void blobs.put([owner, part], blobs.get([owner, part])!.subarray(0, bytes));
 }
 

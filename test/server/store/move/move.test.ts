@@ -51,7 +51,7 @@ async function expectToGoOn(store: Store, { project, queue, split }: Served): Pr
   const rest = await pullAll(store, queue, 3);
   expect(ascending([...handed, ...rest])).toEqual(upTo(70));
   expect((await store.queues.newest(project, { ...BUILD, branch: 'größe\0' }))!.copied).not.toBeNull();
-  expect(JSON.parse((await store.splits.files((await store.splits.find(split))!, 0))!.toString())).toHaveLength(1);
+  expect(JSON.parse((await store.plans.files((await store.splits.find(split))!.id, 0))!.toString())).toHaveLength(1);
   expect(await secondsOf(store, project, ['spec/a_spec.rb'], 'größe\0')).toEqual([expect.closeTo(4, 0)]);
   const numbers = (await store.builds.all(0, 100)).map(({ number }) => number);
   await record(store, project, files(1), { commit_hash: 'next', at: LATER });

@@ -71,7 +71,7 @@ function watched(store: Store): { store: Store; uncalled: () => string[] } {
 
 /** Asks a store that served for all that can be asked. */
 async function readAll(store: Store): Promise<void> {
-  const { access, signIns, values, builds, timings, splits, queues, ciRuns, summaries, deliveries, cases, maintenance } = store;
+  const { access, signIns, values, builds, timings, plans, splits, queues, ciRuns, summaries, deliveries, cases, maintenance } = store;
   const { project, queue, split } = await serve(store);
   for (const name of ['projects', 'tokens'] as const) await access[name]();
   await access.project('web');
@@ -114,13 +114,14 @@ async function readAll(store: Store): Promise<void> {
   const found = (await splits.find(split))!;
   await splits.firstUse(found, '2');
   await splits.use(split, found, LATER);
-  for (const name of ['files', 'forecast', 'basis'] as const) await splits[name](found, 0);
+  await plans.files(found.id, 0);
   const own = splitKey(project, BUILD, '3', false);
   await splits.noteOtherList(own, await splits.create(own, newSplit(store, own), LATER), 'another list', LATER);
   await queues.newest(project, BUILD);
   const { id } = (await queues.find(queue))!;
-  await queues.files(id, [0]);
-  for (const name of ['weights', 'size', 'batches', 'copiedBatches', 'forecast', 'basis', 'cuts'] as const) await queues[name](id);
+  await plans.files(id, [0]);
+  for (const name of ['forecast', 'basis', 'weights', 'cuts'] as const) await plans.part(id, name);
+  for (const name of ['batches', 'copiedBatches'] as const) await queues[name](id);
   await queues.learned(project, 'queue');
   queues.load();
   await queues.update(

@@ -206,7 +206,7 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
     const key = splitKey(project, BUILD, '7', true);
     const splits = await Promise.all(upTo(8).map(i => stores[i % 2]!.splits.create(key, newSplit(stores[0], key), NOW + i)));
     expect(new Set(splits.map(({ id }) => id)).size).toBe(1);
-    for (const store of stores) expect(await store.splits.files(splits[0]!, 3)).toEqual(await stores[0].splits.files(splits[0]!, 3));
+    for (const store of stores) expect(await store.plans.files(splits[0]!.id, 3)).toEqual(await stores[0].plans.files(splits[0]!.id, 3));
     expect(await stores[1].ciRuns.list(project, NOW + 100, 10)).toHaveLength(1);
   });
 

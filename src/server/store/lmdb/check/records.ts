@@ -4,6 +4,7 @@ import { buildDigest } from '../../../engine/keys.js';
 import { problemsOfQueue, problemsOfSplit } from '../../check/plans.js';
 import { type Problem, type ProblemOf, problemOf } from '../../check/problem.js';
 import { pathKey, pathOfKey } from '../../codecs/path-keys.js';
+import type { PartName } from '../../codecs/plan-parts.js';
 import { fileCount, timesOf } from '../../codecs/run-times.js';
 import { decodeTimings, encodeTimings } from '../../codecs/timing-codec.js';
 import { newProject } from '../access.js';
@@ -11,7 +12,7 @@ import { countKeys, indexKeys, putCount } from '../build-index.js';
 import { runsOf } from '../builds.js';
 import { willExpire } from '../deleted-projects.js';
 import type { Parts } from '../parts.js';
-import { BASIS, blocksIn, blocksOf, CUTS, weightsOfQueue } from '../plan-blobs.js';
+import { blocksIn, blocksOf, partOf } from '../plans.js';
 import { batchesOf } from '../read-queue.js';
 import type { BuildRecord, CasesKey, DayKey, ExpiryKey, ProjectRecord } from '../records.js';
 import type { Tables } from '../tables.js';
@@ -35,7 +36,11 @@ export function checksOf(parts: Parts, references: References): Checks {
       if (project !== null && !projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, repair);
     };
   const recount = (filter: string) => putCount(parts, filter, countKeys(parts, filter));
-  const planOf = (id: string) => ({ readBlock: blocksIn(parts, id), basis: parts.blobs.get([id, BASIS]) });
+  const planOf = (id: string) => ({
+    id,
+    readBlock: blocksIn(parts, id),
+    part: <Name extends PartName>(name: Name) => partOf(parts, id, name),
+  });
   const unending = (problem: ProblemOf, entry: ExpiryKey) => problem('would never expire', () => expiry.put(entry, true));
 
   return {
@@ -153,9 +158,7 @@ export function checksOf(parts: Parts, references: References): Checks {
       if (!references.expiring.has(id)) yield unending(problem, [queue.used_at, 'queue', id, key ?? queue.name]);
       if (!forecasts.doesExist(id)) yield problem('has no forecast');
       const plan = { ...queue, ...planOf(id), blocks: blocksOf(parts, id) };
-      const cuts = () => parts.blobs.get([id, CUTS]) ?? null;
-      const weights = () => weightsOfQueue(parts, id);
-      yield* problemsOfQueue({ ...plan, id, weights, cuts, batches: () => batchesOf(parts, id) }, problem);
+      yield* problemsOfQueue({ ...plan, batches: () => batchesOf(parts, id) }, problem);
     },
     *queuesOfBuild(key, id, problem) {
       if (queues.get(id)?.build === key) return;

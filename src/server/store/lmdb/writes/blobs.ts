@@ -1,14 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { memoryBounds } from '../../../engine/memory-bounds.js';
+import type { EncodedPart } from '../../codecs/plan-parts.js';
 import type { ExpiryKey } from '../records.js';
 import type { Tables } from '../tables.js';
 import { type Committing, putInChunks } from './commit.js';
-
-/** A blob of a split or queue, under [its id, part]. */
-export interface Blob {
-  part: number | string;
-  bytes: Buffer;
-}
 
 /** What reads blobs. */
 export interface BlobParts extends Pick<Tables, 'blobs'> {
@@ -19,7 +14,7 @@ export interface BlobParts extends Pick<Tables, 'blobs'> {
 /** The blobs of an owner that were read, and their memory. To look a part up here is ten times as fast as under a key of both. */
 interface ReadBlobs {
   bytes: number;
-  parts: Map<Blob['part'], Buffer>;
+  parts: Map<EncodedPart['part'], Buffer>;
 }
 
 /** Memory of a blob in the cache besides its bytes. */
@@ -29,8 +24,8 @@ const OVERHEAD_BYTES = 400;
 export const blobCache = () => new LRUCache<string, ReadBlobs>({ maxSize: memoryBounds.fileBlobs, sizeCalculation: ({ bytes }) => bytes });
 
 /** Reads a blob through a cache: nodes read the same blobs shortly after each other. */
-export function readBlob({ blobs, blobsRead }: BlobParts, owner: string, part: Blob['part']): Buffer | undefined {
-  const read = blobsRead.get(owner) ?? { bytes: 0, parts: new Map<Blob['part'], Buffer>() };
+export function readBlob({ blobs, blobsRead }: BlobParts, owner: string, part: EncodedPart['part']): Buffer | undefined {
+  const read = blobsRead.get(owner) ?? { bytes: 0, parts: new Map<EncodedPart['part'], Buffer>() };
   const cached = read.parts.get(part);
   if (cached) return cached;
   const blob = blobs.get([owner, part]);
@@ -42,7 +37,7 @@ export function readBlob({ blobs, blobsRead }: BlobParts, owner: string, part: B
 }
 
 /** All blobs of a split or queue, to be put under another id. */
-export function blobsOf({ blobs }: Pick<Tables, 'blobs'>, id: string): Blob[] {
+export function blobsOf({ blobs }: Pick<Tables, 'blobs'>, id: string): EncodedPart[] {
   return Array.from(blobs.getRange(entriesOf(id)), ({ key: [, part], value: bytes }) => ({ part, bytes }));
 }
 
@@ -58,7 +53,7 @@ export function entriesOf(owner: string): object {
 export async function putBlobs(
   parts: Pick<Tables, 'blobs' | 'expiry'> & Pick<Committing, 'diskSpace'>,
   owner: string,
-  blobs: readonly Blob[],
+  blobs: readonly EncodedPart[],
   expiry: ExpiryKey,
 ): Promise<void> {
   parts.diskSpace.assert();

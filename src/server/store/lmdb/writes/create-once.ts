@@ -1,7 +1,8 @@
 import { refusals } from '../../../engine/refusal.js';
+import type { EncodedPart } from '../../codecs/plan-parts.js';
 import type { Parts } from '../parts.js';
 import type { ExpiryKey } from '../records.js';
-import { type Blob, entriesOf, putBlobs, removeBlobs } from './blobs.js';
+import { entriesOf, putBlobs, removeBlobs } from './blobs.js';
 import { type Committing, commit, written } from './commit.js';
 
 /** A split or queue that many nodes request concurrently, and that is created once. */
@@ -10,8 +11,8 @@ export interface Creation<T> {
   name: string;
   id: string;
   expiry: ExpiryKey;
-  /** Its files, which are put before the record can be found. */
-  blobs(): Blob[];
+  /** What it consists of, which is put before the record can be found. */
+  blobs(): EncodedPart[];
   /** Returns the existing record; null: there is none. */
   find(): T | null;
   /** Puts the records by which it is found, within a write transaction. Null: it can no longer be created, and nothing was put. */

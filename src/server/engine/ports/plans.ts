@@ -1,0 +1,50 @@
+import type { Segments } from '../../../base/bytes.js';
+import type { Soon } from '../../../base/soon.js';
+import type { Forecast } from '../../planning/forecasting/forecast.js';
+import type { TestFileList } from '../suites/compare-lists.js';
+import type { Millis } from './store.js';
+
+/** What splits and queues consist of. It never changes. */
+export interface Plans {
+  /** A part of the split or queue with an id; null: it has none, or expired. */
+  part<Name extends keyof PlanParts>(plan: string, name: Name): Soon<PlanParts[Name] | null>;
+  /**
+   * Some files in UTF-8, as a JSON array of PlannedTestFile; null: the plan expired, or the split has no such node.
+   *
+   * @param which the node of a split, whose files are slowest first, or the files of a queue, at least one
+   */
+  files(plan: string, which: number | readonly number[]): Soon<Buffer | null>;
+}
+
+/** The parts of a plan besides its files. */
+export interface PlanParts {
+  forecast: Forecast;
+  /** What the estimates of its files rest on, those of a split node by node: see basis.ts. */
+  basis: Uint8Array;
+  /** Of a queue: the weights that its files were planned with (see weight.ts), in the order of the files. */
+  weights: Float64Array;
+  /** Of a queue that has files in pieces: see cuts.ts. */
+  cuts: Uint8Array;
+}
+
+/** A split or a queue, without what it consists of. */
+export interface PlanInfo {
+  id: string;
+  node_total: number;
+  created_at: Millis;
+  /** How many runs of its build were recorded before it was made. */
+  runs_before: number;
+  /** The list of test files that it was made from. */
+  list: TestFileList;
+  /** How a node's list differed from `list`; missing: no list differed. */
+  other_list?: string;
+  /** It expires by this time, which moves while it is in use. */
+  used_at: Millis;
+}
+
+/** A split or a queue to create. */
+export interface NewPlan extends Pick<PlanParts, 'forecast' | 'basis'> {
+  list: TestFileList;
+  /** Of a split, the files of each node; of a queue, all files, slowest first. Made by `encode`. */
+  files: Segments;
+}

@@ -1,0 +1,35 @@
+import { asBuffer, segment } from '../../../base/bytes.js';
+import type { NewPlan, PlanParts } from '../../engine/ports/plans.js';
+import type { NewQueue } from '../../engine/ports/queues.js';
+import { copyOf } from './run-times.js';
+
+/** Parts that are kept in bytes, apart from the record of their split or queue. The forecast is not: it is small. */
+export type PartName = Exclude<keyof PlanParts, 'forecast'>;
+
+/** A block of files, by its number, or another part, by its name. */
+export interface EncodedPart {
+  part: number | PartName;
+  bytes: Buffer;
+}
+
+/** A split has neither weights nor cuts. */
+export type NewParts = Pick<NewPlan, 'files' | 'basis'> & Partial<Pick<NewQueue, 'weights' | 'cuts'>>;
+
+export function encodeParts({ files, basis, weights, cuts }: NewParts): EncodedPart[] {
+  const parts: EncodedPart[] = Array.from(files.ends, (_, part) => ({ part, bytes: segment(files, part) }));
+  parts.push({ part: 'basis', bytes: asBuffer(basis) });
+  if (weights) parts.push({ part: 'weights', bytes: asBuffer(weights) });
+  if (cuts) parts.push({ part: 'cuts', bytes: asBuffer(cuts) });
+  return parts;
+}
+
+const DECODERS: { [Name in PartName]: (bytes: Buffer) => PlanParts[Name] } = {
+  basis: bytes => bytes,
+  // A check reads damaged ones, too.
+  weights: bytes => new Float64Array(copyOf(bytes), 0, Math.floor(bytes.length / Float64Array.BYTES_PER_ELEMENT)),
+  cuts: bytes => bytes,
+};
+
+export function decodePart<Name extends PartName>(name: Name, bytes: Buffer): PlanParts[Name] {
+  return DECODERS[name](bytes);
+}

@@ -1,0 +1,20 @@
+import type { PlanParts, Plans } from '../../engine/ports/plans.js';
+import { filesOfNode, filesOfQueue } from '../codecs/file-blocks.js';
+import type { Database } from './database.js';
+import { fromJson } from './json.js';
+import type { Pieces } from './pieces.js';
+
+const FORECAST = 'select forecast from queues where id = $1 union all select forecast from splits where id = $1 limit 1';
+
+export function postgresqlPlans(database: Database, pieces: Pieces) {
+  const forecastOf = async (plan: string) =>
+    fromJson<PlanParts['forecast']>((await database.read<{ forecast: string }>(FORECAST, [plan]))[0]?.forecast);
+  return {
+    part: <Name extends keyof PlanParts>(plan: string, name: Name) =>
+      (name === 'forecast' ? forecastOf(plan) : pieces.part(plan, name)) as Promise<PlanParts[Name] | null>,
+    files: (plan, which) =>
+      typeof which === 'number'
+        ? pieces.withBlocks(plan, [which], read => filesOfNode(read, plan, which))
+        : pieces.withBlocks(plan, which, read => filesOfQueue(read, plan, which)),
+  } satisfies Plans;
+}
