@@ -9,7 +9,7 @@ import { openLog } from '../../src/server/process/log.js';
 import { openService } from '../../src/server/process/service.js';
 import { parseConfig } from '../../src/server/process/settings.js';
 import type { WorkerSetup } from '../../src/server/process/worker.js';
-import { serveFolder } from '../../src/server/store/lmdb/serve-folder.js';
+import { serveFolder } from '../../src/server/store/lmdb/folder/serve-folder.js';
 import { startThreads } from '../../src/server/threads/threads.js';
 import { Calendar } from './calendar.js';
 import { type LiveProject, playLive } from './live.js';

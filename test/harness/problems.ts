@@ -2,7 +2,7 @@ import { sentenceOf } from '../../src/server/store/check/problem.js';
 import { problemsOf } from '../../src/server/store/lmdb/check/check.js';
 import { openParts } from '../../src/server/store/lmdb/parts.js';
 import { problemsOf as problemsOfDatabase } from '../../src/server/store/postgresql/check.js';
-import { Database } from '../../src/server/store/postgresql/database.js';
+import { Database } from '../../src/server/store/postgresql/connection/database.js';
 import { databaseFor } from './postgresql-store.js';
 import { isOnDisk } from './server.js';
 

@@ -27,7 +27,7 @@ import { FILES_TO_CUT, PIECES_PER_FILE } from '../../src/server/planning/cutting
 import { settings } from '../../src/server/process/settings.js';
 import { WAITING_SUMMARIES } from '../../src/server/process/summarizer.js';
 import { WAITING_DELIVERIES_PER_PROJECT } from '../../src/server/process/webhook-events.js';
-import { SNAPSHOT_RESERVE_BYTES, SNAPSHOT_SECONDS } from '../../src/server/store/lmdb/copy-folder.js';
+import { SNAPSHOT_RESERVE_BYTES, SNAPSHOT_SECONDS } from '../../src/server/store/lmdb/folder/copy-folder.js';
 
 const MIB = 1_048_576;
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fsyncPath } from '../../base/fsync.js';
 import type { PartialFile } from '../../base/partial-file.js';
 import { print, printToStderr, startProgress } from '../../base/terminal.js';
-import { createPartialCopy } from '../../server/store/lmdb/copy-folder.js';
+import { createPartialCopy } from '../../server/store/lmdb/folder/copy-folder.js';
 import { hasStore, STORE_FILE } from '../../server/store/lmdb/tables.js';
 import type { StoreSource } from '../../server/store/source.js';
 import { copyStore, snapshotDeadline } from './data-folder/copy-store.js';

@@ -2,7 +2,7 @@ import { pluralize } from '../../base/plural.js';
 import { print, startProgress } from '../../base/terminal.js';
 import { SILENT_PROCESS_MILLISECONDS } from '../../server/api/dashboard/process-status.js';
 import { openSyncLog } from '../../server/process/log.js';
-import { serveFolder } from '../../server/store/lmdb/serve-folder.js';
+import { serveFolder } from '../../server/store/lmdb/folder/serve-folder.js';
 import { hasStore } from '../../server/store/lmdb/tables.js';
 import { databaseSide } from '../../server/store/move/database.js';
 import { folderSide } from '../../server/store/move/folder.js';

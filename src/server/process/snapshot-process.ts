@@ -5,7 +5,7 @@ import { type ChildMessage, workAsChild } from '../../base/child-process.js';
 import { fsyncPath } from '../../base/fsync.js';
 import { type Problem, placesOf } from '../store/check/problem.js';
 import { problemsOf, projectNames } from '../store/lmdb/check/check.js';
-import { copyFolder, createPartialCopy, SNAPSHOT_RESERVE_BYTES, SNAPSHOT_SECONDS } from '../store/lmdb/copy-folder.js';
+import { copyFolder, createPartialCopy, SNAPSHOT_RESERVE_BYTES, SNAPSHOT_SECONDS } from '../store/lmdb/folder/copy-folder.js';
 import { openParts } from '../store/lmdb/parts.js';
 import { storeFileOf } from '../store/lmdb/tables.js';
 

@@ -7,7 +7,7 @@ import { acquireLock, type FileLock, lockHolder } from '../../base/locks.js';
 import { timestamp } from '../../base/time.js';
 import type { ProcessState } from '../api/context.js';
 import type { Millis } from '../engine/ports/store.js';
-import { createPartialCopy, partFolderOf } from '../store/lmdb/copy-folder.js';
+import { createPartialCopy, partFolderOf } from '../store/lmdb/folder/copy-folder.js';
 import type { Logger } from './log.js';
 
 /** Interval at which the server looks whether a snapshot is due. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Store } from '../engine/ports/store.js';
 import type { LmdbOptions } from './lmdb/store.js';
-import type { DatabaseOptions, StatementKind } from './postgresql/database.js';
+import type { DatabaseOptions, StatementKind } from './postgresql/connection/database.js';
 
 /** Where a store is: in a folder of this machine, or in a database, which any number of processes serve. */
 export type StoreSource = { dataDir: string } | DatabaseSource;
@@ -43,7 +43,7 @@ export async function serveStore(
   log: Logger,
   { connections, statementEnded, ...options }: ServeOptions,
 ): Promise<Store> {
-  if ('dataDir' in source) return (await import('./lmdb/serve-folder.js')).serveFolder(source.dataDir, log, options);
+  if ('dataDir' in source) return (await import('./lmdb/folder/serve-folder.js')).serveFolder(source.dataDir, log, options);
   const { serveDatabase } = await import('./postgresql/serve-database.js');
   return serveDatabase({ ...source.database, connections, statementEnded, queues: options.queues }, log);
 }

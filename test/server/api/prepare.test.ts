@@ -15,7 +15,7 @@ import { POOLED_BODY_BYTES } from '../../../src/server/http/body.js';
 import type { Request } from '../../../src/server/http/request.js';
 import { toWeight } from '../../../src/server/planning/weight.js';
 import { openLog } from '../../../src/server/process/log.js';
-import { serveFolder } from '../../../src/server/store/lmdb/serve-folder.js';
+import { serveFolder } from '../../../src/server/store/lmdb/folder/serve-folder.js';
 import { Lanes } from '../../../src/server/threads/lanes.js';
 import { startThreads } from '../../../src/server/threads/threads.js';
 import { jobOf } from '../../harness/asker.js';

@@ -1,5 +1,5 @@
 import { workAsChild } from '../../../base/child-process.js';
-import { copyFolder } from '../../../server/store/lmdb/copy-folder.js';
+import { copyFolder } from '../../../server/store/lmdb/folder/copy-folder.js';
 
 /** The process that copies a store and its journal into one file for `backup`. LMDB cannot stop a copy: only killing its process does. */
 

@@ -1,5 +1,5 @@
 import { runChild } from '../../../base/child-process.js';
-import { SNAPSHOT_SECONDS } from '../../../server/store/lmdb/copy-folder.js';
+import { SNAPSHOT_SECONDS } from '../../../server/store/lmdb/folder/copy-folder.js';
 
 /** Copies the store of a folder into a new file. `stop` ends the copy at once and rejects with its reason. */
 export async function copyStore(dataDir: string, target: string, stop: AbortSignal): Promise<void> {

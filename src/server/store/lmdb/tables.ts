@@ -12,7 +12,8 @@ import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import type { Mode } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { EncodedPart } from '../codecs/plan-parts.js';
-import { openAlone } from './open-lock.js';
+import { openAlone } from './folder/open-lock.js';
+import { readStoreFile, type StoreFile } from './folder/store-file.js';
 import type {
   BuildRecord,
   CasesKey,
@@ -28,7 +29,6 @@ import type {
   RunKey,
   RunRecord,
 } from './records.js';
-import { readStoreFile, type StoreFile } from './store-file.js';
 
 /** Raised when an older Ballast would misread the records of this one. src/docs/reference/changelog.md lists the changes. */
 export const STORE_VERSION = 1;

@@ -1,5 +1,5 @@
 import { withSeenAt } from '../codecs/timing-codec.js';
-import type { Database } from '../postgresql/database.js';
+import type { Database } from '../postgresql/connection/database.js';
 import { lastNumber, setIdentity } from '../postgresql/schema.js';
 import { columnsOf, MOVED, type MovedTable, type Row, type Side } from './move.js';
 

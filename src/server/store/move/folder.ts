@@ -14,7 +14,7 @@ import type { Tables } from '../lmdb/tables.js';
 import { entriesOf } from '../lmdb/writes/blobs.js';
 import { keyColumns } from '../postgresql/builds.js';
 import { fromNames, otherList, toNames } from '../postgresql/json.js';
-import { PARTS } from '../postgresql/pieces.js';
+import { PARTS } from '../postgresql/plans/pieces.js';
 import type { MovedTable, Row, Side } from './move.js';
 
 /** How a table is read from a folder, and how a row of it is put within a write transaction. */

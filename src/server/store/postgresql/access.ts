@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache';
 import { noSettings, type ProjectSettings } from '../../../protocol/project-settings.js';
 import { FOUND_TOKENS } from '../../engine/access.js';
 import type { Access, Project, Token } from '../../engine/ports/access.js';
-import type { Database } from './database.js';
-import { isTaken } from './errors.js';
+import type { Database } from './connection/database.js';
+import { isTaken } from './connection/errors.js';
+import { ReadTogether } from './connection/read-together.js';
 import { fromJson } from './json.js';
-import { ReadTogether } from './read-together.js';
 
 /** How long a token that was read from a database is taken for valid: another process may have revoked it. */
 export const KNOWN_TOKEN_MILLISECONDS = 5000;

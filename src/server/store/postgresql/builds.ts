@@ -1,11 +1,11 @@
 import { type BuildFilter, type BuildKey, buildDigest, digest } from '../../engine/keys.js';
 import type { Build, Builds, RunHead } from '../../engine/ports/builds.js';
 import { timesOf } from '../codecs/run-times.js';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
+import { ReadTogether } from './connection/read-together.js';
 import { fromNames, toNames } from './json.js';
 import { lookUp } from './look-up.js';
 import type { Paths } from './paths.js';
-import { ReadTogether } from './read-together.js';
 
 const BUILD = 'key, number, id, project, names, node_total, created_at, updated_at, recorded, subsets, test_files';
 const HEAD = 'node_index, run, id, created_at, ordinal, ci_run, asked_at, test_files';

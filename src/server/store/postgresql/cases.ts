@@ -2,7 +2,7 @@ import { segment } from '../../../base/bytes.js';
 import { digest } from '../../engine/keys.js';
 import { decodeCases, partsOf, TOLD_BYTES_PER_CHANGE } from '../../engine/pieces/told-cases.js';
 import type { Cases, KeptCases } from '../../engine/ports/cases.js';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 
 export function postgresqlCases(database: Database) {
   return {

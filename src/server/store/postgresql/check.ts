@@ -6,10 +6,10 @@ import { decodePart } from '../codecs/plan-parts.js';
 import { batchesIn } from '../codecs/queue-changes.js';
 import { decodeTimings } from '../codecs/timing-codec.js';
 import { keyColumns } from './builds.js';
-import type { Database } from './database.js';
-import { PATHS_PER_STATEMENT } from './database.js';
+import type { Database } from './connection/database.js';
+import { PATHS_PER_STATEMENT } from './connection/database.js';
 import { fromNames } from './json.js';
-import { PARTS } from './pieces.js';
+import { PARTS } from './plans/pieces.js';
 import { IDENTITIES, lastNumber, setIdentity } from './schema.js';
 
 /** Builds, and owners of pieces, that one statement of a check compares. */

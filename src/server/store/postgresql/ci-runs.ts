@@ -2,7 +2,7 @@ import { limits } from '../../../protocol/limits.js';
 import { CI_RUNS_PER_BUILD } from '../../engine/ci-run.js';
 import { type BuildKey, buildDigest, type QueueKey, type SplitKey, shortDigest } from '../../engine/keys.js';
 import type { CiRun, CiRunLinks, CiRuns, JobLink, NotedLinks } from '../../engine/ports/ci-runs.js';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import { fromJson, fromNames, toNames } from './json.js';
 
 export const CI_RUN = 'id, project, kind, plan, ci_run, digest, names, node_total, created_at, runs_before, links';

@@ -1,6 +1,6 @@
 import type { Deliveries, Delivery } from '../../engine/ports/deliveries.js';
 import type { WebhookEvent } from '../../engine/webhooks/event.js';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 
 interface DeliveryRow extends Omit<Delivery, 'event'> {
   event: string;

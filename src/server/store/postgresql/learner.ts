@@ -3,12 +3,12 @@ import type { Millis } from '../../engine/ports/store.js';
 import { type BranchTimings, measureOn } from '../../planning/estimating/branch-timings.js';
 import { FILE_BYTES, fileCount, pathAt, secondsAt, viewOf } from '../codecs/run-times.js';
 import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
-import type { Database } from './database.js';
-import { PATHS_PER_STATEMENT } from './database.js';
+import type { Database } from './connection/database.js';
+import { PATHS_PER_STATEMENT } from './connection/database.js';
+import { pauseAfterLoss } from './connection/pause.js';
 import { fromJson, fromNames } from './json.js';
 import { lookUp } from './look-up.js';
 import { PATHS_PER_CHANGE } from './paths.js';
-import { pauseAfterLoss } from './pause.js';
 
 /** Runs that one statement learns. */
 const LEARNT_PER_STATEMENT = 500;

@@ -3,9 +3,9 @@ import type { ExpiringKind, Maintenance, Processes } from '../../engine/ports/ma
 import type { Millis } from '../../engine/ports/store.js';
 import { refusals } from '../../engine/refusal.js';
 import { EXPIRED_PER_STEP, LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
-import { type Database, NOW, PATHS_PER_STATEMENT } from './database.js';
+import { type Database, NOW, PATHS_PER_STATEMENT } from './connection/database.js';
 import type { Learner } from './learner.js';
-import type { Pieces } from './pieces.js';
+import type { Pieces } from './plans/pieces.js';
 
 /** A process is ready until its database has been away for this time. */
 const DATABASE_AWAY_MILLISECONDS = 60_000;

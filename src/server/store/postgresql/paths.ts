@@ -6,7 +6,7 @@ import type { Millis } from '../../engine/ports/store.js';
 import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
 import { pathKey, rangeOfPieces } from '../codecs/path-keys.js';
 import { sharedTurn } from '../shared-turn.js';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import { lookUp } from './look-up.js';
 
 /** Paths that one statement numbers or learns: whoever changes the same paths, or creates a build of the project, waits meanwhile. */

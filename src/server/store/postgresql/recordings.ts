@@ -10,14 +10,14 @@ import { Refusal, refusals } from '../../engine/refusal.js';
 import { afterOthers } from '../after-others.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
 import { keyColumns } from './builds.js';
-import type { Database } from './database.js';
-import { DATABASE_WAIT_MILLISECONDS, PATHS_PER_STATEMENT } from './database.js';
-import { isTaken } from './errors.js';
+import type { Database } from './connection/database.js';
+import { DATABASE_WAIT_MILLISECONDS, PATHS_PER_STATEMENT } from './connection/database.js';
+import { isTaken } from './connection/errors.js';
+import { pauseAfterLoss } from './connection/pause.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 import type { PathList, Paths } from './paths.js';
 import { PATHS_PER_CHANGE } from './paths.js';
-import { pauseAfterLoss } from './pause.js';
 
 /** Runs that one statement records. */
 const RUNS_PER_STATEMENT = 64;

@@ -1,5 +1,5 @@
-import type { Database } from './database.js';
-import { codeOf } from './errors.js';
+import type { Database } from './connection/database.js';
+import { codeOf } from './connection/errors.js';
 
 /**
  * The tables, in steps: a database has the first of them up to its number. Rules, so that databases that speak the protocol of PostgreSQL

@@ -1,5 +1,5 @@
 import type { Link, Session, SignIns } from '../../engine/ports/sign-ins.js';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 
 const LINK = 'hash, project, created_at, expires_at';
 const SESSION = 'hash, project, origin, created_at, used_at, ends_at';

@@ -5,11 +5,11 @@ import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { DaySummary, Summaries, Summary } from '../../engine/ports/summaries.js';
 import { refusals } from '../../engine/refusal.js';
 import { CI_RUN, type CiRunRow, toCiRun } from './ci-runs.js';
-import type { Database } from './database.js';
-import { DATABASE_WAIT_MILLISECONDS } from './database.js';
+import type { Database } from './connection/database.js';
+import { DATABASE_WAIT_MILLISECONDS } from './connection/database.js';
+import { pauseAfterLoss } from './connection/pause.js';
 import { fromJson } from './json.js';
 import { lookUp } from './look-up.js';
-import { pauseAfterLoss } from './pause.js';
 
 /** The key of all branches together. */
 const ALL = '';

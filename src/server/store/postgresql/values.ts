@@ -1,6 +1,6 @@
 import type { Password } from '../../engine/ports/sign-ins.js';
 import type { KeptValues, Values } from '../../engine/ports/values.js';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import { fromJson } from './json.js';
 import { changePassword } from './sign-ins.js';
 

@@ -12,9 +12,9 @@ import { encodeChange } from '../../../../src/server/store/codecs/queue-changes.
 import { encodeTimings } from '../../../../src/server/store/codecs/timing-codec.js';
 import { problemsOf } from '../../../../src/server/store/lmdb/check/check.js';
 import type { Parts } from '../../../../src/server/store/lmdb/parts.js';
-import { batchesOf } from '../../../../src/server/store/lmdb/read-queue.js';
+import { batchesOf } from '../../../../src/server/store/lmdb/plans/read-queue.js';
+import { lmdbSplits } from '../../../../src/server/store/lmdb/plans/splits.js';
 import { lmdbSignIns } from '../../../../src/server/store/lmdb/sign-ins.js';
-import { lmdbSplits } from '../../../../src/server/store/lmdb/splits.js';
 import { openLmdbStore } from '../../../../src/server/store/lmdb/store.js';
 import { commit } from '../../../../src/server/store/lmdb/writes/commit.js';
 import { pathsOf } from '../../../harness/planned-paths.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { lmdbAccess } from '../../../../src/server/store/lmdb/access.js';
 import { openParts } from '../../../../src/server/store/lmdb/parts.js';
-import { lmdbSplits } from '../../../../src/server/store/lmdb/splits.js';
+import { lmdbSplits } from '../../../../src/server/store/lmdb/plans/splits.js';
 import { temporaryFolder } from '../../../harness/temporary-folder.js';
 import { newSplit } from '../contract/fixtures.js';
 import { afterKill, expire, nextTurns, splitOf, temporaryStore } from './temporary-store.js';

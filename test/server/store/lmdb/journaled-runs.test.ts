@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { NodeKey } from '../../../../src/server/engine/keys.js';
 import { suiteOf } from '../../../../src/server/engine/suites/suite.js';
 import { openLog } from '../../../../src/server/process/log.js';
-import { serveFolder } from '../../../../src/server/store/lmdb/serve-folder.js';
+import { serveFolder } from '../../../../src/server/store/lmdb/folder/serve-folder.js';
 import type { LmdbStore } from '../../../../src/server/store/lmdb/store.js';
 import { STORE_FILE } from '../../../../src/server/store/lmdb/tables.js';
 import { recordRun } from '../../../harness/recording.js';

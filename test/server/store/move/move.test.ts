@@ -7,7 +7,7 @@ import { databaseSide } from '../../../../src/server/store/move/database.js';
 import { folderSide } from '../../../../src/server/store/move/folder.js';
 import { digestOf, MOVED, MOVED_TABLES, move, type Side } from '../../../../src/server/store/move/move.js';
 import { problemsOf as problemsInDatabase } from '../../../../src/server/store/postgresql/check.js';
-import { Database } from '../../../../src/server/store/postgresql/database.js';
+import { Database } from '../../../../src/server/store/postgresql/connection/database.js';
 import { cluster, emptyDatabase, openedStore } from '../../../harness/postgresql-store.js';
 import { problemsIn } from '../../../harness/problems.js';
 import { temporaryFolder } from '../../../harness/temporary-folder.js';

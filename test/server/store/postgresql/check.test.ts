@@ -4,7 +4,7 @@ import { queueKey } from '../../../../src/server/engine/keys.js';
 import { type Problem, repair } from '../../../../src/server/store/check/problem.js';
 import { encodeChange, encodeChanges } from '../../../../src/server/store/codecs/queue-changes.js';
 import { problemsOf } from '../../../../src/server/store/postgresql/check.js';
-import { Database } from '../../../../src/server/store/postgresql/database.js';
+import { Database } from '../../../../src/server/store/postgresql/connection/database.js';
 import { openPostgresqlStore } from '../../../../src/server/store/postgresql/store.js';
 import { cluster, newDatabase, openedStore } from '../../../harness/postgresql-store.js';
 import { BUILD, DAY, files, NOW, newQueue, pull, record, sweep, upTo } from '../contract/fixtures.js';

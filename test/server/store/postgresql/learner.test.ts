@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { RecordedPath } from '../../../../src/server/engine/ports/timings.js';
-import { Database } from '../../../../src/server/store/postgresql/database.js';
+import { Database } from '../../../../src/server/store/postgresql/connection/database.js';
 import { Learner } from '../../../../src/server/store/postgresql/learner.js';
 import { PATHS_PER_CHANGE } from '../../../../src/server/store/postgresql/paths.js';
 import { cluster, emptyDatabase, openedStore } from '../../../harness/postgresql-store.js';

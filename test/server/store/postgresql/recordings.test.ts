@@ -3,7 +3,7 @@ import { whenSaved } from '../../../../src/base/soon.js';
 import { waitingCaller } from '../../../../src/server/engine/caller.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import { newRun } from '../../../../src/server/engine/recordings.js';
-import { DATABASE_WAIT_MILLISECONDS } from '../../../../src/server/store/postgresql/database.js';
+import { DATABASE_WAIT_MILLISECONDS } from '../../../../src/server/store/postgresql/connection/database.js';
 import { PATHS_PER_CHANGE } from '../../../../src/server/store/postgresql/paths.js';
 import { FILES_PER_STATEMENT } from '../../../../src/server/store/postgresql/recordings.js';
 import { cluster, emptyDatabase, openedStore } from '../../../harness/postgresql-store.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { suiteOf } from '../../../../src/server/engine/suites/suite.js';
-import { Database } from '../../../../src/server/store/postgresql/database.js';
+import { Database } from '../../../../src/server/store/postgresql/connection/database.js';
 import { postgresqlTimings } from '../../../../src/server/store/postgresql/timings.js';
 import { cluster, emptyDatabase, openedStore } from '../../../harness/postgresql-store.js';
 import { NOW, newProject, record } from '../contract/fixtures.js';

@@ -12,8 +12,8 @@ import { countKeys, indexKeys, putCount } from '../build-index.js';
 import { runsOf } from '../builds.js';
 import { willExpire } from '../deleted-projects.js';
 import type { Parts } from '../parts.js';
-import { blocksIn, blocksOf, partOf } from '../plans.js';
-import { batchesOf } from '../read-queue.js';
+import { blocksIn, blocksOf, partOf } from '../plans/plans.js';
+import { batchesOf } from '../plans/read-queue.js';
 import type { BuildRecord, CasesKey, DayKey, ExpiryKey, ProjectRecord } from '../records.js';
 import type { Tables } from '../tables.js';
 

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { beginningCiRun } from '../../engine/ci-run.js';
-import { buildDigest, type QueueKey } from '../../engine/keys.js';
-import type { NewQueue } from '../../engine/ports/queues.js';
-import type { Millis } from '../../engine/ports/store.js';
-import { copyOf } from '../../engine/queue/batch.js';
-import type { Forecast } from '../../planning/forecasting/forecast.js';
-import { encodeParts } from '../codecs/plan-parts.js';
-import { encodeChange } from '../codecs/queue-changes.js';
-import { runsRecordedOf } from './builds.js';
-import { putCiRun } from './ci-runs.js';
-import type { Parts } from './parts.js';
+import { beginningCiRun } from '../../../engine/ci-run.js';
+import { buildDigest, type QueueKey } from '../../../engine/keys.js';
+import type { NewQueue } from '../../../engine/ports/queues.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import { copyOf } from '../../../engine/queue/batch.js';
+import type { Forecast } from '../../../planning/forecasting/forecast.js';
+import { encodeParts } from '../../codecs/plan-parts.js';
+import { encodeChange } from '../../codecs/queue-changes.js';
+import { runsRecordedOf } from '../builds.js';
+import { putCiRun } from '../ci-runs.js';
+import type { Parts } from '../parts.js';
+import type { QueueRecord } from '../records.js';
+import { blobsOf } from '../writes/blobs.js';
+import { type Creation, createOnce } from '../writes/create-once.js';
 import { batchesOf } from './read-queue.js';
-import type { QueueRecord } from './records.js';
-import { blobsOf } from './writes/blobs.js';
-import { type Creation, createOnce } from './writes/create-once.js';
 
 /** Creates a queue unless its key has one. Resolves with whether it did. */
 export async function createQueue(

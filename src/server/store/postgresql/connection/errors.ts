@@ -1,4 +1,4 @@
-import { Refusal, refusals } from '../../engine/refusal.js';
+import { Refusal, refusals } from '../../../engine/refusal.js';
 import type { Address } from './address.js';
 
 /** What the database, the network or TLS calls an error, or the cause of a refusal; null: it has no code. */

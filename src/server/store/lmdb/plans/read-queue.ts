@@ -1,11 +1,11 @@
-import { applyChange, type QueueInfo } from '../../engine/ports/queues.js';
-import type { Batch } from '../../engine/queue/batch.js';
-import { Queue } from '../../engine/queue/queue.js';
-import { decodeChange } from '../codecs/queue-changes.js';
-import type { CachedQueue, QueueOptions } from '../queue-cache.js';
-import type { Parts } from './parts.js';
+import { applyChange, type QueueInfo } from '../../../engine/ports/queues.js';
+import type { Batch } from '../../../engine/queue/batch.js';
+import { Queue } from '../../../engine/queue/queue.js';
+import { decodeChange } from '../../codecs/queue-changes.js';
+import type { CachedQueue, QueueOptions } from '../../queue-cache.js';
+import type { Parts } from '../parts.js';
+import type { QueueRecord } from '../records.js';
 import { partOf } from './plans.js';
-import type { QueueRecord } from './records.js';
 
 /** Reads a queue back; null: it expired. */
 export function readQueue(parts: Parts, id: string, { pullCost, lease }: QueueOptions): CachedQueue | null {

@@ -1,8 +1,8 @@
-import type { PlanParts, Plans } from '../../engine/ports/plans.js';
-import { filesOfNode, filesOfQueue, type ReadBlock } from '../codecs/file-blocks.js';
-import { decodePart, type PartName } from '../codecs/plan-parts.js';
-import type { Tables } from './tables.js';
-import { type BlobParts, readBlob } from './writes/blobs.js';
+import type { PlanParts, Plans } from '../../../engine/ports/plans.js';
+import { filesOfNode, filesOfQueue, type ReadBlock } from '../../codecs/file-blocks.js';
+import { decodePart, type PartName } from '../../codecs/plan-parts.js';
+import type { Tables } from '../tables.js';
+import { type BlobParts, readBlob } from '../writes/blobs.js';
 
 export function lmdbPlans(parts: BlobParts & Pick<Tables, 'forecasts'>) {
   const forecastOf = (plan: string) => parts.forecasts.get(plan) ?? null;

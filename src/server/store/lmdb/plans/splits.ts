@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { beginningCiRun } from '../../engine/ci-run.js';
-import { buildDigest, digest, type SplitKey } from '../../engine/keys.js';
-import type { Split, Splits, SplitUse } from '../../engine/ports/splits.js';
-import type { Millis } from '../../engine/ports/store.js';
-import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
-import { encodeSplitFiles } from '../codecs/file-blocks.js';
-import { encodeParts } from '../codecs/plan-parts.js';
-import { runsRecordedOf } from './builds.js';
-import { putCiRun } from './ci-runs.js';
-import { DecodedRecords } from './decoded-records.js';
-import type { Parts } from './parts.js';
-import { commit } from './writes/commit.js';
-import { createOnce, creationSettled } from './writes/create-once.js';
+import { beginningCiRun } from '../../../engine/ci-run.js';
+import { buildDigest, digest, type SplitKey } from '../../../engine/keys.js';
+import type { Split, Splits, SplitUse } from '../../../engine/ports/splits.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import { LAST_USE_UPDATE_MILLISECONDS } from '../../../engine/retention.js';
+import { encodeSplitFiles } from '../../codecs/file-blocks.js';
+import { encodeParts } from '../../codecs/plan-parts.js';
+import { runsRecordedOf } from '../builds.js';
+import { putCiRun } from '../ci-runs.js';
+import { DecodedRecords } from '../decoded-records.js';
+import type { Parts } from '../parts.js';
+import { commit } from '../writes/commit.js';
+import { createOnce, creationSettled } from '../writes/create-once.js';
 
 export function lmdbSplits(parts: Parts) {
   const { splits, splitRuns, splitUsers, forecasts, creations } = parts;

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
-import { createPartialFile, type PartialFile } from '../../../base/partial-file.js';
-import { openParts } from './parts.js';
-import { openTables, STORE_FILE } from './tables.js';
+import { createPartialFile, type PartialFile } from '../../../../base/partial-file.js';
+import { openParts } from '../parts.js';
+import { openTables, STORE_FILE } from '../tables.js';
 
 /** How long a copy may read one snapshot of the store. Meanwhile freed pages cannot be reused. */
 export const SNAPSHOT_SECONDS = 3600;

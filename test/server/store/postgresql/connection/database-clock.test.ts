@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DatabaseClock } from '../../../../src/server/store/postgresql/database-clock.js';
+import { DatabaseClock } from '../../../../../src/server/store/postgresql/connection/database-clock.js';
 
 function newClock() {
   const uptime = { at: 1000 };

@@ -4,11 +4,11 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { locks } from '../../../../src/base/locks.js';
-import { openTables } from '../../../../src/server/store/lmdb/tables.js';
-import { temporaryFolder } from '../../../harness/temporary-folder.js';
+import { locks } from '../../../../../src/base/locks.js';
+import { openTables } from '../../../../../src/server/store/lmdb/tables.js';
+import { temporaryFolder } from '../../../../harness/temporary-folder.js';
 
-const tables = new URL('../../../../src/server/store/lmdb/tables.js', import.meta.url).href;
+const tables = new URL('../../../../../src/server/store/lmdb/tables.js', import.meta.url).href;
 
 /** A process that runs a program, in which `openTables` is known, on a folder. */
 function start(program: string, dataDir: string) {

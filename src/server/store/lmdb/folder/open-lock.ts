@@ -2,7 +2,7 @@ import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import type { RootDatabase } from 'lmdb';
-import { acquireLock, type FileLock, lockHolder, locks, openLockFile } from '../../../base/locks.js';
+import { acquireLock, type FileLock, lockHolder, locks, openLockFile } from '../../../../base/locks.js';
 
 /** How long the opening of a store waits for a pause in the writes of others. */
 const OPEN_SECONDS = 10;

@@ -1,6 +1,6 @@
-import type { Segments } from '../../../base/bytes.js';
-import { SavedGroups, type Saving, type Soon } from '../../../base/soon.js';
-import { type BuildKey, buildDigest, type QueueKey } from '../../engine/keys.js';
+import type { Segments } from '../../../../base/bytes.js';
+import { SavedGroups, type Saving, type Soon } from '../../../../base/soon.js';
+import { type BuildKey, buildDigest, type QueueKey } from '../../../engine/keys.js';
 import {
   isBatch,
   type NewQueue,
@@ -9,20 +9,20 @@ import {
   type Queues,
   type ReadFacts,
   type Verb,
-} from '../../engine/ports/queues.js';
-import type { Millis } from '../../engine/ports/store.js';
-import type { Batch } from '../../engine/queue/batch.js';
-import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
-import type { Suite } from '../../engine/suites/suite.js';
-import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
-import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
-import { encodeQueueFiles } from '../codecs/file-blocks.js';
-import { decodeChange } from '../codecs/queue-changes.js';
-import { type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
+} from '../../../engine/ports/queues.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import type { Batch } from '../../../engine/queue/batch.js';
+import { LAST_USE_UPDATE_MILLISECONDS } from '../../../engine/retention.js';
+import type { Suite } from '../../../engine/suites/suite.js';
+import { type BatchSums, keep } from '../../../planning/batching/batch-cost.js';
+import type { Mode, PathTimes } from '../../../planning/estimating/estimate.js';
+import { encodeQueueFiles } from '../../codecs/file-blocks.js';
+import { decodeChange } from '../../codecs/queue-changes.js';
+import { type CachedQueue, QueueCache, type QueueOptions } from '../../queue-cache.js';
+import type { Parts } from '../parts.js';
+import { commit } from '../writes/commit.js';
 import { copyQueue, createQueue } from './create-queue.js';
-import type { Parts } from './parts.js';
 import { batchesOf, readQueue, toQueueInfo } from './read-queue.js';
-import { commit } from './writes/commit.js';
 
 const NO_QUEUE: Saving<null> = { value: null, saved: null };
 

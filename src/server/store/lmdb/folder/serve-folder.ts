@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { FileLock } from '../../../base/locks.js';
+import type { FileLock } from '../../../../base/locks.js';
+import { type LmdbOptions, type LmdbStore, openLmdbStore } from '../store.js';
+import type { Tables } from '../tables.js';
+import { applyPendingRuns } from '../writes/apply-times.js';
+import { written } from '../writes/commit.js';
+import { JOURNAL_FILES } from '../writes/journal-files.js';
 import { lockFolder } from './open-lock.js';
-import { type LmdbOptions, type LmdbStore, openLmdbStore } from './store.js';
-import type { Tables } from './tables.js';
-import { applyPendingRuns } from './writes/apply-times.js';
-import { written } from './writes/commit.js';
-import { JOURNAL_FILES } from './writes/journal-files.js';
 
 /** Interval of clearing the read locks of killed processes. While one exists, each write enlarges the store. Clearing takes 1 us. */
 const STALE_READERS_MILLISECONDS = 1000;

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { SplitKey } from '../../../../src/server/engine/keys.js';
-import type { Parts } from '../../../../src/server/store/lmdb/parts.js';
-import { lmdbSplits } from '../../../../src/server/store/lmdb/splits.js';
-import { LIST, NOW, newSplit } from '../contract/fixtures.js';
-import { expire, leftovers, recordsByTable, splitOf, temporaryStore } from './temporary-store.js';
+import type { SplitKey } from '../../../../../src/server/engine/keys.js';
+import type { Parts } from '../../../../../src/server/store/lmdb/parts.js';
+import { lmdbSplits } from '../../../../../src/server/store/lmdb/plans/splits.js';
+import { LIST, NOW, newSplit } from '../../contract/fixtures.js';
+import { expire, leftovers, recordsByTable, splitOf, temporaryStore } from '../temporary-store.js';
 
 function create(parts: Parts, key: SplitKey, digest = LIST.digest) {
   const splits = lmdbSplits(parts);

@@ -3,20 +3,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { Refusal } from '../../../../src/server/engine/refusal.js';
-import { Database, type DatabaseOptions } from '../../../../src/server/store/postgresql/database.js';
-import { migrate } from '../../../../src/server/store/postgresql/schema.js';
+import { Refusal } from '../../../../../src/server/engine/refusal.js';
+import { Database, type DatabaseOptions } from '../../../../../src/server/store/postgresql/connection/database.js';
+import { migrate } from '../../../../../src/server/store/postgresql/schema.js';
 import {
   cluster,
   copiedDatabase,
   databaseWithoutTables,
   emptyDatabase,
   newDatabase as newTestDatabase,
-} from '../../../harness/postgresql-store.js';
-import { TcpProxy } from '../../../harness/proxy.js';
-import { temporaryFolder } from '../../../harness/temporary-folder.js';
-import { type Cluster, createDatabase, startCluster } from '../../../testbed/postgresql.js';
-import { createCertificate } from '../../http/create-certificate.js';
+} from '../../../../harness/postgresql-store.js';
+import { TcpProxy } from '../../../../harness/proxy.js';
+import { temporaryFolder } from '../../../../harness/temporary-folder.js';
+import { type Cluster, createDatabase, startCluster } from '../../../../testbed/postgresql.js';
+import { createCertificate } from '../../../http/create-certificate.js';
 
 it('PostgreSQL runs for the tests of stores', ({ skip }) => {
   skip(inject('postgresql') === null, 'NOT TESTED: the store in PostgreSQL, because this machine has no programs of it');

@@ -1,7 +1,7 @@
-import type { PlanParts, Plans } from '../../engine/ports/plans.js';
-import { filesOfNode, filesOfQueue } from '../codecs/file-blocks.js';
-import type { Database } from './database.js';
-import { fromJson } from './json.js';
+import type { PlanParts, Plans } from '../../../engine/ports/plans.js';
+import { filesOfNode, filesOfQueue } from '../../codecs/file-blocks.js';
+import type { Database } from '../connection/database.js';
+import { fromJson } from '../json.js';
 import type { Pieces } from './pieces.js';
 
 const FORECAST = 'select forecast from queues where id = $1 union all select forecast from splits where id = $1 limit 1';

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { digest, type SplitKey } from '../../engine/keys.js';
-import type { NewSplit, Split, Splits, SplitUse } from '../../engine/ports/splits.js';
-import type { Millis } from '../../engine/ports/store.js';
-import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
-import { CACHED_SPLIT_USERS } from '../../engine/splits.js';
-import type { TestFileList } from '../../engine/suites/compare-lists.js';
-import { encodeSplitFiles } from '../codecs/file-blocks.js';
-import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
-import type { Database } from './database.js';
-import { otherList } from './json.js';
+import { digest, type SplitKey } from '../../../engine/keys.js';
+import type { NewSplit, Split, Splits, SplitUse } from '../../../engine/ports/splits.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import { LAST_USE_UPDATE_MILLISECONDS } from '../../../engine/retention.js';
+import { CACHED_SPLIT_USERS } from '../../../engine/splits.js';
+import type { TestFileList } from '../../../engine/suites/compare-lists.js';
+import { encodeSplitFiles } from '../../codecs/file-blocks.js';
+import { CI_RUN_COLUMNS, ciRunValues } from '../ci-runs.js';
+import type { Database } from '../connection/database.js';
+import { otherList } from '../json.js';
 import { piecesOf } from './pieces.js';
 
 const SPLIT = 'key, id, node_total, created_at, runs_before, used_at, list, other_list';

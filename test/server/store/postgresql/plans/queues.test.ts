@@ -2,17 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { limits } from '../../../../src/protocol/limits.js';
-import { queueKey } from '../../../../src/server/engine/keys.js';
-import { memoryBounds } from '../../../../src/server/engine/memory-bounds.js';
-import type { OpenQueue } from '../../../../src/server/engine/ports/queues.js';
-import type { Queue } from '../../../../src/server/engine/queue/queue.js';
-import { Database } from '../../../../src/server/store/postgresql/database.js';
-import { Pieces } from '../../../../src/server/store/postgresql/pieces.js';
-import { PostgresqlQueues } from '../../../../src/server/store/postgresql/queues.js';
-import { bytesOf } from '../../../../src/server/store/queue-cache.js';
-import { cluster, emptyDatabase, openedStore } from '../../../harness/postgresql-store.js';
-import { BUILD, NOW, newProject, newQueue } from '../contract/fixtures.js';
+import { limits } from '../../../../../src/protocol/limits.js';
+import { queueKey } from '../../../../../src/server/engine/keys.js';
+import { memoryBounds } from '../../../../../src/server/engine/memory-bounds.js';
+import type { OpenQueue } from '../../../../../src/server/engine/ports/queues.js';
+import type { Queue } from '../../../../../src/server/engine/queue/queue.js';
+import { Database } from '../../../../../src/server/store/postgresql/connection/database.js';
+import { Pieces } from '../../../../../src/server/store/postgresql/plans/pieces.js';
+import { PostgresqlQueues } from '../../../../../src/server/store/postgresql/plans/queues.js';
+import { bytesOf } from '../../../../../src/server/store/queue-cache.js';
+import { cluster, emptyDatabase, openedStore } from '../../../../harness/postgresql-store.js';
+import { BUILD, NOW, newProject, newQueue } from '../../contract/fixtures.js';
 
 describe.skipIf(cluster === null)('what a project learned', () => {
   it('waits for no change of another project', async () => {

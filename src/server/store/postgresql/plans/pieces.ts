@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { type Segments, segment } from '../../../base/bytes.js';
-import { memoryBounds } from '../../engine/memory-bounds.js';
-import type { PlanParts } from '../../engine/ports/plans.js';
-import { piecesPerBlock } from '../codecs/file-blocks.js';
-import { decodePart, encodeParts, type NewParts, type PartName } from '../codecs/plan-parts.js';
-import type { Database } from './database.js';
-import { ReadTogether } from './read-together.js';
+import { type Segments, segment } from '../../../../base/bytes.js';
+import { memoryBounds } from '../../../engine/memory-bounds.js';
+import type { PlanParts } from '../../../engine/ports/plans.js';
+import { piecesPerBlock } from '../../codecs/file-blocks.js';
+import { decodePart, encodeParts, type NewParts, type PartName } from '../../codecs/plan-parts.js';
+import type { Database } from '../connection/database.js';
+import { ReadTogether } from '../connection/read-together.js';
 
 /** The numbers of the parts of a split or queue besides the blocks of its files, which have those from 0 on. */
 export const PARTS = { basis: -1, weights: -2, cuts: -3 } as const satisfies Record<PartName, number>;

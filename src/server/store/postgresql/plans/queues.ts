@@ -1,8 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Saving } from '../../../base/soon.js';
-import { type BuildKey, buildDigest, type QueueKey } from '../../engine/keys.js';
-import { memoryBounds } from '../../engine/memory-bounds.js';
+import type { Saving } from '../../../../base/soon.js';
+import { type BuildKey, buildDigest, type QueueKey } from '../../../engine/keys.js';
+import { memoryBounds } from '../../../engine/memory-bounds.js';
 import {
   isBatch,
   type NewQueue,
@@ -11,23 +11,23 @@ import {
   type Queues,
   type ReadFacts,
   type Verb,
-} from '../../engine/ports/queues.js';
-import type { Millis } from '../../engine/ports/store.js';
-import { type Batch, copyOf } from '../../engine/queue/batch.js';
-import type { Answering } from '../../engine/queue/node.js';
-import { Queue, type Shared } from '../../engine/queue/queue.js';
-import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
-import type { TestFileList } from '../../engine/suites/compare-lists.js';
-import type { Suite } from '../../engine/suites/suite.js';
-import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
-import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
-import { encodeQueueFiles } from '../codecs/file-blocks.js';
-import { batchesIn, decodeChanges, encodeChange, encodeChanges } from '../codecs/queue-changes.js';
-import { bytesOf, type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
-import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
-import type { Database } from './database.js';
-import { fromJson, otherList } from './json.js';
-import { pauseAfterLoss } from './pause.js';
+} from '../../../engine/ports/queues.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import { type Batch, copyOf } from '../../../engine/queue/batch.js';
+import type { Answering } from '../../../engine/queue/node.js';
+import { Queue, type Shared } from '../../../engine/queue/queue.js';
+import { LAST_USE_UPDATE_MILLISECONDS } from '../../../engine/retention.js';
+import type { TestFileList } from '../../../engine/suites/compare-lists.js';
+import type { Suite } from '../../../engine/suites/suite.js';
+import { type BatchSums, keep } from '../../../planning/batching/batch-cost.js';
+import type { Mode, PathTimes } from '../../../planning/estimating/estimate.js';
+import { encodeQueueFiles } from '../../codecs/file-blocks.js';
+import { batchesIn, decodeChanges, encodeChange, encodeChanges } from '../../codecs/queue-changes.js';
+import { bytesOf, type CachedQueue, QueueCache, type QueueOptions } from '../../queue-cache.js';
+import { CI_RUN_COLUMNS, ciRunValues } from '../ci-runs.js';
+import type { Database } from '../connection/database.js';
+import { pauseAfterLoss } from '../connection/pause.js';
+import { fromJson, otherList } from '../json.js';
 import { type Pieces, piecesOf } from './pieces.js';
 
 /**

@@ -4,10 +4,10 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { acquireLock } from '../../../../src/base/locks.js';
-import { lockFolder } from '../../../../src/server/store/lmdb/open-lock.js';
-import { startServer, startServerOnDisk } from '../../../harness/server.js';
-import { temporaryFolder } from '../../../harness/temporary-folder.js';
+import { acquireLock } from '../../../../../src/base/locks.js';
+import { lockFolder } from '../../../../../src/server/store/lmdb/folder/open-lock.js';
+import { startServer, startServerOnDisk } from '../../../../harness/server.js';
+import { temporaryFolder } from '../../../../harness/temporary-folder.js';
 
 const STARTERS = 8;
 const ROUNDS = 200;
@@ -50,7 +50,7 @@ describe('a folder', () => {
     // As a killed server leaves it.
     writeFileSync(join(dataDir, 'serve.lock'), '4711 elsewhere\n');
     const shared = new Int32Array(new SharedArrayBuffer(16));
-    const lockModule = new URL('../../../../src/server/store/lmdb/open-lock.js', import.meta.url).href;
+    const lockModule = new URL('../../../../../src/server/store/lmdb/folder/open-lock.js', import.meta.url).href;
     const starters = Array.from(
       { length: STARTERS },
       () => new Worker(starter, { eval: true, workerData: { lockModule, dataDir, shared, phases: 2 * ROUNDS } }),

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DatabaseLoad } from '../../engine/ports/maintenance.js';
-import { refusals } from '../../engine/refusal.js';
+import type { DatabaseLoad } from '../../../engine/ports/maintenance.js';
+import { refusals } from '../../../engine/refusal.js';
 import { type Address, addressesOf, isLocal } from './address.js';
 import { Connection } from './connection.js';
 import { DatabaseClock } from './database-clock.js';

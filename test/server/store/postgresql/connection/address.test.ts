@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addressesOf } from '../../../../src/server/store/postgresql/address.js';
-import { Database } from '../../../../src/server/store/postgresql/database.js';
+import { addressesOf } from '../../../../../src/server/store/postgresql/connection/address.js';
+import { Database } from '../../../../../src/server/store/postgresql/connection/database.js';
 
 describe('a URL', () => {
   it('names a database on each of its hosts', () => {
