@@ -1,6 +1,7 @@
 import { bytesIn } from '../../base/bytes.js';
 import type { Soon } from '../../base/soon.js';
 import { limits } from '../../protocol/limits.js';
+import { memoryBounds } from '../engine/memory-bounds.js';
 import type { Store } from '../engine/ports/store.js';
 import { SuiteCache } from '../engine/suites/suite-cache.js';
 import { ApiError, httpErrors } from '../http/api-error.js';
@@ -152,7 +153,7 @@ export class JobRunner {
       const due = found ?? input;
       const buffers = 'body' in due ? due.body.map(({ buffer }) => buffer as ArrayBuffer) : [];
       const answer = (await this.threads.run({ job, input: due }, lane.group, buffers)) as JobAnswer;
-      giveMemory(answer.read ?? []);
+      giveMemory(answer.read ?? [], memoryBounds.spareBodies);
       return answer;
     };
     const isLarge = 'body' in input && bytesIn(input.body) >= LARGE_BODY_BYTES;

@@ -29,19 +29,20 @@ export type JobAnswer = ({ value: unknown } | { error: Pick<ApiError, 'status' |
 
 /** Performs a task of the job runner in a worker thread. */
 export async function perform(store: Store, settings: JobSettings, { job, input }: Task): Promise<JobAnswer> {
-  const read = bodyIn(input);
+  const answer = await answerOf(store, settings, job, input);
+  const sent = job in posts ? (input as PostInput) : null;
+  return sent && 'body' in sent ? { ...answer, read: sent.body } : answer;
+}
+
+async function answerOf(store: Store, settings: JobSettings, job: string, input: unknown): Promise<JobAnswer> {
   try {
-    return { value: await performJob(store, settings, job, input), ...read };
+    return { value: await performJob(store, settings, job, input) };
   } catch (error) {
     const apiError = toApiError(error);
     if (!apiError) throw error;
     const { status, errors, headers, reason } = apiError;
-    return { error: { status, errors, headers, reason }, ...read };
+    return { error: { status, errors, headers, reason } };
   }
-}
-
-function bodyIn(input: unknown): Pick<JobAnswer, 'read'> {
-  return input !== null && typeof input === 'object' && 'body' in input ? { read: input.body as Uint8Array[] } : {};
 }
 
 async function performJob(store: Store, settings: JobSettings, job: string, input: unknown): Promise<unknown> {

@@ -10,6 +10,8 @@ export const LEAST_MEMORY_BYTES = 768 * MIB;
 const DEFAULTS = {
   /** Bodies and large answers of all requests in flight; beyond it 503. One token may use half of it. */
   requests: 512 * MIB,
+  /** Memory of large bodies that were read, for the next ones: as much as the largest body has. */
+  spareBodies: 32 * MIB,
   /** Open queues, unless BALLAST_QUEUE_CACHE_BYTES says another number. */
   queues: 256 * MIB,
   /** Cached suites: twice the bytes of their paths, and 50 bytes a file. */

@@ -1,7 +1,5 @@
 /** As much as uWebSockets.js reads at a time. */
 const BLOCK_BYTES = 524_288;
-/** 32 MiB in all: as much as the largest body has, by default. */
-const MOST_SPARE = 64;
 
 const spare: ArrayBuffer[] = [];
 
@@ -14,9 +12,12 @@ export function takeMemory(bytes: number): ArrayBuffer {
   return spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES).buffer;
 }
 
-/** Keeps the memory of parts of a body that was read, for other bodies. Nothing else may refer to it. */
-export function giveMemory(parts: readonly Uint8Array[]): void {
+/**
+ * Keeps the memory of parts of a body that was read, for other bodies. Nothing else may refer to it.
+ * @param most the bytes that are kept in all
+ */
+export function giveMemory(parts: readonly Uint8Array[], most: number): void {
   for (const { buffer } of parts) {
-    if (buffer.byteLength === BLOCK_BYTES && spare.length < MOST_SPARE) spare.push(buffer as ArrayBuffer);
+    if (buffer.byteLength === BLOCK_BYTES && (spare.length + 1) * BLOCK_BYTES <= most) spare.push(buffer as ArrayBuffer);
   }
 }
