@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { END_SIGNALS } from '../src/base/signals.js';
 import { numberParser, positiveInteger } from '../test/testbed/option-parsers.js';
 import { showStatus } from '../test/testbed/progress.js';
 import { openDemo } from './demo/open-demo.js';
@@ -48,7 +49,7 @@ async function demo({ port: wanted, seed, days, keep = false as true }: Options)
   };
   const stopping = new AbortController();
   // npm passes a signal on that the terminal has sent, too.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+  for (const signal of END_SIGNALS) process.on(signal, () => stopping.abort());
   try {
     process.stderr.write(`demo: making the builds of ${days} days ...\n`);
     const begun = performance.now();

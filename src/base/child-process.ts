@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { END_SIGNALS } from './signals.js';
 import { packageFolder } from './version.js';
 
 /** What a process sends when it ends: what it made, or the sentence of an error. */
@@ -39,7 +40,7 @@ export async function runChild(path: string, title: string, args: readonly strin
 export async function workAsChild(work: () => Promise<unknown>): Promise<void> {
   const end = () => process.kill(process.pid, 'SIGKILL');
   // A signal from the terminal also reaches the process that started this one, and kills it.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+  for (const signal of END_SIGNALS) process.on(signal, () => {});
   process.on('disconnect', end);
   if (!process.connected) end();
   const send = (message: ChildMessage) => process.send!(message);

@@ -1,7 +1,7 @@
 import { TextDecoder } from 'node:util';
 import type { KnownFiles } from './known-files.js';
 
-/** Characters of a JUnit report, and depth of its elements. */
+/** Characters of a report in XML. */
 const REPORT_CHARACTERS = 268_435_456;
 
 /**

@@ -1,6 +1,7 @@
 import sax from 'sax';
 import { ReportError } from './report.js';
 
+/** Depth of the elements of a report. */
 const REPORT_DEPTH = 64;
 
 export type Attributes = Readonly<Record<string, string>>;

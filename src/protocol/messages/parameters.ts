@@ -24,7 +24,6 @@ export type Path = string & tags.MinLength<typeof limits.pathMinCharacters> & ta
 export type FailedPath = string & tags.MaxLength<typeof limits.pathMaxCharacters> & FileName;
 
 export type NodeTotal = number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.nodesPerBuild>;
-
 export type NodeIndex = number & tags.Type<'int64'> & tags.Minimum<0>;
 
 /** A test file, or a test case in one, in a list of files to split. */

@@ -4,7 +4,6 @@ import type { Text, Uuid } from '../scalars.js';
 import type { ListedTestFile, OptionalText, TestFileList } from './parameters.js';
 
 type Seconds = number & tags.Minimum<0> & tags.Maximum<typeof limits.playedSeconds>;
-
 type Nodes = string & tags.MaxLength<typeof limits.textMaxCharacters>;
 
 /** Query of GET /v1/builds/:id/what_if */

@@ -52,7 +52,6 @@ export interface BuildLinesQuery {
 }
 
 type LineKey = 'started' | 'nodes' | 'wall' | 'idle' | 'failed' | 'missing' | 'saved';
-
 type LineSort = LineKey | `-${LineKey}`;
 
 /** Query of GET /v1/trends/builds */

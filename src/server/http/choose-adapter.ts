@@ -4,8 +4,8 @@ import { openNodeAdapter } from './node/adapter.js';
 import { UwebsocketsAdapter } from './uwebsockets/adapter.js';
 import { loadUwebsockets } from './uwebsockets/load.js';
 
-/** Time limit of a request's head and of a TLS handshake with node:http. uWebSockets.js has limits of its own. */
-const HEAD_SECONDS = 10;
+/** `headSeconds`: time limit of a request's head and of a TLS handshake with node:http. uWebSockets.js has limits of its own. */
+const TIMEOUTS = { headSeconds: 10, idleSeconds: IDLE_SECONDS };
 
 /** Value of the setting. auto: uWebSockets.js if it has a binary for this machine, else node:http. */
 export type HttpServerName = 'auto' | 'uwebsockets' | 'node';
@@ -22,7 +22,7 @@ export async function chooseAdapter(name: HttpServerName): Promise<ChosenAdapter
   if (name === 'node')
     return {
       name,
-      open: openNodeAdapter({ headSeconds: HEAD_SECONDS, idleSeconds: IDLE_SECONDS }),
+      open: openNodeAdapter(TIMEOUTS),
       logLine: 'HTTP server: node:http, which takes more processor time, as configured',
     };
   try {
@@ -39,6 +39,6 @@ export async function chooseAdapter(name: HttpServerName): Promise<ChosenAdapter
         { cause: error },
       );
     const logLine = `HTTP server: node:http, which takes more processor time, because ${reason}; see src/docs/operate/platforms.md`;
-    return { name: 'node', open: openNodeAdapter({ headSeconds: HEAD_SECONDS, idleSeconds: IDLE_SECONDS }), logLine };
+    return { name: 'node', open: openNodeAdapter(TIMEOUTS), logLine };
   }
 }

@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import type { Logger } from 'pino';
+import { DAY_MILLISECONDS } from '../../base/time.js';
 import type { HttpAdapter, Listener, OpenAdapter } from './adapter.js';
 import { Outbox } from './answer.js';
 import { CERTIFICATE_WARNING_DAYS, type Certificate, checkCertificate } from './certificate.js';
@@ -129,7 +130,7 @@ function cannotListen(path: string | null, { host, port, settingNames }: HttpOpt
 }
 
 function warnOfExpiry(expiresAt: number | null, log: Logger): void {
-  if (expiresAt === null || expiresAt - Date.now() > CERTIFICATE_WARNING_DAYS * 86_400_000) return;
+  if (expiresAt === null || expiresAt - Date.now() > CERTIFICATE_WARNING_DAYS * DAY_MILLISECONDS) return;
   const ends = new Date(expiresAt).toISOString();
   const text =
     expiresAt < Date.now() ? 'the certificate has expired: clients refuse it' : 'the certificate expires soon: renew it, and send SIGHUP';

@@ -94,8 +94,7 @@ export class RefusedRequests {
 }
 
 function harmless(text: string): string {
-  const most = SEEN_TEXT_CHARACTERS;
-  return escapeControls(text.length > most ? `${text.slice(0, most)}…` : text);
+  return escapeControls(text.length > SEEN_TEXT_CHARACTERS ? `${text.slice(0, SEEN_TEXT_CHARACTERS)}…` : text);
 }
 
 /** The first message of an error, after the names of the parameter and field that it is about. */

@@ -5,9 +5,7 @@ import type { ValidationErrors } from '../../http/api-error.js';
 import { coerceForm, PARAMETER_REQUIRED, type RawParameters, reader, requireValid } from './validation.js';
 
 const queryNames = typia.misc.literals<keyof WhatIfQuery>();
-
 const validateQuery = typia.createValidate<WhatIfQuery>();
-
 const readMessage = reader(typia.misc.literals<keyof PlanMessage>(), typia.createValidate<PlanMessage>(), {
   complete(parameters) {
     parameters.mode ??= 'queue';

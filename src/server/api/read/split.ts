@@ -4,7 +4,7 @@ import { dropUnusableLinks } from './links.js';
 import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** The ci_build_id of old clients, which send none. */
-export const UNKNOWN_CI_BUILD_ID = 'unknown';
+const UNKNOWN_CI_BUILD_ID = 'unknown';
 
 export const toSplitMessage = reader(typia.misc.literals<keyof SplitMessage>(), typia.createValidate<SplitMessage>(), {
   complete(parameters) {

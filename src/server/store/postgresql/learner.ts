@@ -12,7 +12,6 @@ import { PATHS_PER_CHANGE } from './paths.js';
 
 /** Runs that one statement learns. */
 const LEARNT_PER_STATEMENT = 500;
-
 /** Runs that one statement learns come together within this time. */
 const TIMING_FLUSH_MILLISECONDS = 250;
 
