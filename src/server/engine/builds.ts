@@ -98,7 +98,7 @@ export async function uncutSince({ ciRuns, queues }: Pick<Store, 'ciRuns' | 'que
   return queue?.list.pieces_for === undefined ? beginningOf(ciRun) : null;
 }
 
-/** How many runs of a build were ever recorded. */
+/** Counts the runs of a build that were ever recorded. */
 export async function runsRecorded(builds: Builds, project: number, key: BuildKey): Promise<number> {
   return (await builds.find(project, key))?.recorded ?? 0;
 }

@@ -3,8 +3,8 @@ export interface Caller {
   /** The client says that it sent this request before. */
   isRetry: boolean;
   /**
-   * Whether the client has closed the connection. A process that stood still reads requests whose clients have long repeated them at another
-   * process, and gone on: their connections are closed.
+   * Reports whether the client has closed the connection. A process that stood still reads requests whose clients have long closed their connections,
+   * repeated the requests at another process, and gone on.
    */
   hasLeft: () => boolean;
 }

@@ -7,7 +7,7 @@ import type { Millis } from './ports/store.js';
 export const CI_RUNS_PER_BUILD = 100;
 /** Newest CI runs of a project that are searched for one whose number of nodes is unknown. */
 const CI_RUNS_SEARCHED = 5000;
-/** How many of these CI runs are read at a time. */
+/** CI runs that one read fetches. */
 const CI_RUNS_PER_READ = 500;
 
 /** The nodes of a CI run that is cancelled say so within this time. */

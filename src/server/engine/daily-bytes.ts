@@ -10,7 +10,7 @@ export class DailyBytes {
   /** @param most bytes of a project in a day; 0: any number */
   constructor(readonly most: number) {}
 
-  /** How many projects have stored as much as they may today. */
+  /** Number of projects that have stored as much as they may today. */
   get fullProjects(): number {
     return this.most === 0 ? 0 : [...this.#byProject.values()].filter(bytes => bytes >= this.most).length;
   }

@@ -50,7 +50,7 @@ export interface NodeKey extends BuildKey {
 /** A filter for lists of builds. A missing field matches every build. */
 export type BuildFilter = Partial<BuildKey>;
 
-/** Whether a filter finds a build. */
+/** Reports whether a filter finds a build. */
 export function matches(
   key: BuildKey,
   { branch = key.branch, commit_hash = key.commit_hash, node_total = key.node_total }: BuildFilter,

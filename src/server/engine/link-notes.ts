@@ -72,7 +72,7 @@ export class LinkNotes {
   }
 }
 
-/** What addresses take on the disk, approximately. */
+/** Bytes that addresses take on the disk, approximately. */
 export function bytesOfLinks({ job_url, commit_url, diff_url }: NodeLinks): number {
   return [job_url, commit_url, diff_url].reduce((sum, link) => sum + (link?.length ?? 0), 0);
 }

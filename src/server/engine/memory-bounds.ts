@@ -1,6 +1,6 @@
 const MIB = 1_048_576;
 
-/** What the program and two worker threads take at most while they read, plan and encode large suites, measured on two cores. */
+/** Memory that the program and two worker threads take at most while they read, plan and encode large suites, measured on two cores. */
 const PROGRAM_BYTES = 600 * MIB;
 /** PROGRAM_BYTES and the bounds below, in three threads. */
 export const DEFAULT_MEMORY_BYTES = 2304 * MIB;

@@ -2,7 +2,7 @@ import type { QueueInfo } from './ports/queues.js';
 
 /** A moment in the history of a build. */
 export interface Moment {
-  /** How many runs of the build were recorded before. */
+  /** Number of runs of the build that were recorded before. */
   runs_before: number;
   /** Milliseconds since 1970. */
   at: number;
@@ -18,12 +18,12 @@ export function beginningOfQueue(queue: Pick<QueueInfo, 'copied' | 'created_at' 
   return queue.copied ?? beginningOf(queue);
 }
 
-/** Whether a run was recorded after a moment. Ordinals tell, because a clock can be set back. */
+/** Reports whether a run was recorded after a moment. Ordinals decide, because a clock can be set back. */
 export function isAfter({ ordinal }: { ordinal: number }, { runs_before }: Moment): boolean {
   return ordinal > runs_before;
 }
 
-/** Whether a moment is later than another one of the same build. */
+/** Reports whether a moment is later than another one of the same build. */
 export function isLater(moment: Moment, other: Moment): boolean {
   return moment.runs_before === other.runs_before ? moment.at > other.at : moment.runs_before > other.runs_before;
 }

@@ -6,7 +6,7 @@ import type { Millis, Store } from './ports/store.js';
 export const EXPIRED_PER_STEP = 400;
 /** The interval of sweeps. */
 export const SWEEP_EVERY_MILLISECONDS = 600_000;
-/** How long after its deletion the data of a project are deleted: longer than any request takes. */
+/** Time after the deletion of a project at which its data are deleted: longer than any request takes. */
 const DELETED_PROJECT_MILLISECONDS = 300_000;
 /** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */
 export const LAST_USE_UPDATE_MILLISECONDS = 3_600_000;
@@ -46,7 +46,7 @@ export function expiryOfRest(build: { updated_at: Millis }, oldest: Millis | nul
 }
 
 /**
- * Whether the times of a path expire. They are kept a little longer than other records, because not every recording of the path updates
+ * Reports whether the times of a path expire. They are kept a little longer than other records, because not every recording of the path updates
  * `seen_at`.
  */
 export function isPathExpired(seen_at: Millis, before: Millis): boolean {

@@ -60,7 +60,7 @@ const address = (help: string, words: readonly string[]): Definition<string> => 
   text: value => value,
 });
 
-/** What is shown of a secret. It is too short for one. */
+/** Text that is shown in place of a secret. It is too short for one. */
 const SECRET_SHOWN = '(set)';
 
 const webhookSecret: Definition<string> = {

@@ -24,7 +24,7 @@ export interface Share {
   split: Split;
   /** In UTF-8, a JSON array of PlannedTestFile; null: the node lists other test files than the split, and gets none of them. */
   files: Buffer | null;
-  /** How the lists differ; null: the node must send its list. */
+  /** Difference between the lists; null: the node must send its list. */
   difference: string | null;
   /** This request created the split. */
   isNew: boolean;

@@ -9,7 +9,7 @@ export interface RecordedTestFile {
 /** The seconds of a file that ran and had no time to measure: negative zero, which is 0 in every sum and comparison. */
 export const UNTIMED = -0;
 
-/** Whether the recorded seconds of a file say that it ran. */
+/** Reports whether the recorded seconds of a file mean that it ran. */
 export function hasRun(seconds: number): boolean {
   return seconds > 0 || Object.is(seconds, UNTIMED);
 }

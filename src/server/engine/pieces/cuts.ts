@@ -10,11 +10,16 @@ export interface Cuts {
 
 export interface CutFile {
   file: string;
-  /** Whether its cases pass in pieces as in the whole file is not known: if a piece fails, the client runs the whole file, whose result counts. */
+  /**
+   * True if nobody knows yet whether the file's cases pass in pieces as in the whole file. If a piece fails, the client runs the whole file, whose
+   * result counts.
+   */
   is_trial: boolean;
   /** The names of the cases of each piece. The last piece has in addition what the others do not name. */
   pieces: string[][];
-  /** What the whole file has of names that do not stand for just one case that runs. Passed: those that ran, and did not fail as expected. */
+  /**
+   * Outcomes, in the whole file, of names that do not stand for just one case that runs. Passed: the cases that ran, and did not fail as expected.
+   */
   outcomes: CasesOfName[];
 }
 

@@ -2,7 +2,7 @@ import type { CuttableFile } from '../../planning/cutting/cut.js';
 import { toWeight } from '../../planning/weight.js';
 import type { KnownCases } from './known-cases.js';
 
-/** Whether what is known of the cases of a file lets the planner cut it. */
+/** Reports whether the known cases of a file let the planner cut it. */
 export function mayBeCut({ notCut, cases }: KnownCases): boolean {
   return notCut === null && cases.length > 1;
 }

@@ -1,7 +1,7 @@
 /** The last time of a piece in a build. */
 export interface PieceTime<File> {
   file: File;
-  /** How many pieces the file was cut into. */
+  /** Number of pieces of the file. */
   count: number;
   seconds: number;
 }

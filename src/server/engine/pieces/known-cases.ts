@@ -6,7 +6,7 @@ import type { Cases, KeptCases } from '../ports/cases.js';
 /** Bytes of what was told of cases that are read to plan a queue or to play a build: about 150 ms of a worker thread. */
 export const READ_CASE_BYTES_PER_REQUEST = 16_777_216;
 
-/** What is known of the cases of a file. */
+/** Facts about the cases of a file. */
 export interface KnownCases {
   /** See ToldCases. */
   runner: string | null;
@@ -14,9 +14,9 @@ export interface KnownCases {
   cases: readonly Pick<NamedCases, 'name' | 'seconds'>[];
   /** See CutFile. */
   outcomes: readonly CasesOfName[];
-  /** What the file takes besides its cases. */
+  /** Seconds that the file takes besides its cases. */
   own: number;
-  /** It ran in pieces, and the last time no case failed that passes in the whole file: nothing is known against its pieces. */
+  /** True if the file ran in pieces, and the last time no case failed that passes in the whole file: nothing is known against its pieces. */
   isProven: boolean;
   /** Null: it may be cut. */
   notCut: NotCut | null;
@@ -27,7 +27,7 @@ export interface KnownCases {
 /** Pieces may take together at most this many times as long as the file, and this many seconds more. */
 const MOST_WORK = 1.5;
 const MOST_MORE_SECONDS = 1;
-/** What speaks against a file is no longer held against it after this time: somebody may have mended the file. In milliseconds. */
+/** Time in milliseconds after which a file is cut again that was not to be cut: somebody may have mended it. */
 const TRIED_AGAIN_AFTER = 14 * DAY_MILLISECONDS;
 
 /**
@@ -88,8 +88,8 @@ function casesByName(told: readonly KeptCases[]): Map<string, NamedCases> {
 }
 
 /**
- * How the cases of each name must end in a piece. A name without an entry stands for one case, which must run. A case may be skipped or fail as
- * expected only if it did so both in the whole file and in its pieces: a case that did better in either must do so again.
+ * Returns the outcomes that the cases of each name must have in a piece. A name without an entry stands for one case, which must run. A case may be
+ * skipped or fail as expected only if it did so both in the whole file and in its pieces: a case that did better in either must do so again.
  */
 function outcomesOf(cases: ReadonlyMap<string, NamedCases>, whole: ReadonlyMap<string, NamedCases>): CasesOfName[] {
   return [...cases.values()].flatMap(({ name, outcomes }) => {
@@ -106,14 +106,14 @@ function bestOf(one: CaseOutcomes, other: CaseOutcomes): CaseOutcomes {
   return { passed, expected_failure, skipped: least('skipped') };
 }
 
-/** Whether a case failed in a piece, and did not fail, too, in the whole file that decided. */
+/** Reports whether a case failed in a piece, and did not fail in the whole file that decided. */
 function hasFailedInPieces(whole: KeptCases, cut: readonly KeptCases[]): boolean {
   const failedIn = ({ cases }: KeptCases) => cases.flatMap(({ name, outcomes }) => (outcomes.failed ? name : []));
   const judged = new Set(whole.ci_run === cut[0]!.ci_run ? failedIn(whole) : []);
   return cut.some(told => failedIn(told).some(name => !judged.has(name)));
 }
 
-/** What was told of each piece in the last CI run of which pieces are known, in order; null: that CI run did not tell of all of them. */
+/** Returns the reports of each piece in the last CI run of which pieces are known, in order; null: that CI run did not report all of them. */
 function lastCut(kept: readonly KeptCases[]): KeptCases[] | null {
   const pieces = kept.filter(({ piece }) => piece !== null).sort((a, b) => b.at - a.at);
   const [last] = pieces;

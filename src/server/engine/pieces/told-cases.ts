@@ -4,17 +4,17 @@ import type { NamedCases } from '../../../protocol/case-outcomes.js';
 /** Bytes of told cases that are written at a time. */
 export const TOLD_BYTES_PER_CHANGE = 65_536;
 
-/** What a client told of the test cases of a file, or of a piece of it. */
+/** A client's report on the test cases of a file, or of a piece of it. */
 export interface ToldCases {
   file: string;
-  /** Which piece of how many; null: the whole file. */
+  /** Place of the piece among the pieces of the file; null: the whole file. */
   piece: { number: number; count: number } | null;
   /** A digest of the CI run and its build. */
   ci_run: string;
   commit_hash: string;
   /** The test runner that knows the cases by these names; null: the names are those of reports, and no runner knows them. */
   runner: string | null;
-  /** What the file or piece took. */
+  /** Seconds that the file or piece took. */
   seconds: number;
   /** In their order in the file; each name once. */
   cases: readonly NamedCases[];
@@ -22,10 +22,10 @@ export interface ToldCases {
   passed_whole: readonly string[];
 }
 
-/** What was told of files and pieces, as the store keeps it. It moves between threads, and into the store, without a copy of each name. */
+/** Reports on files and pieces, as the store keeps them. They move between threads, and into the store, without a copy of each name. */
 export interface EncodedCases {
   places: readonly CasesPlace[];
-  /** What was told of each place, as JSON. */
+  /** The report on each place, as JSON. */
   told: Segments;
 }
 

@@ -10,7 +10,7 @@ export interface Builds {
   find(project: number, key: BuildKey): Soon<Build | null>;
   /** A part of the builds that a filter finds, newest first. */
   list(project: number, filter: BuildFilter, part: ListPart): Soon<Build[]>;
-  /** How many builds a filter finds. */
+  /** Counts the builds that a filter finds. */
   count(project: number, filter: BuildFilter): Soon<number>;
   /** Up to `limit` builds of all projects whose numbers are at least `from`, in the order of their numbers. */
   all(from: number, limit: number): Soon<Build[]>;
@@ -31,7 +31,7 @@ export interface Builds {
 export interface ListPart {
   /** Only builds with lower numbers; missing or null: all. */
   before?: number | null;
-  /** How many of these to skip. */
+  /** Number of these to skip. */
   offset?: number;
   limit: number;
 }
@@ -52,9 +52,9 @@ export interface Build extends BuildKey {
   updated_at: Millis;
   /** The ordinal of its last run: how many runs were ever recorded, expired ones included. */
   recorded: number;
-  /** How many runs it has. */
+  /** Number of runs of the build. */
   subsets: number;
-  /** How many test files its runs have together. */
+  /** Number of test files in all runs of the build. */
   test_files: number;
 }
 
@@ -72,7 +72,7 @@ export interface RunHead {
   ci_run: number;
   /** When its node asked for its part of a split; null: it is not known. */
   asked_at: Millis | null;
-  /** How many test files the whole run has. */
+  /** Number of test files of the whole run. */
   test_files: number;
 }
 

@@ -6,7 +6,7 @@ import type { Millis } from './store.js';
 export interface Cases {
   /** Keeps what a client told of files and pieces, in place of what was told of them before, in parts. What is of a deleted project is not kept. */
   tell(project: number, told: EncodedCases, at: Millis): Promise<void>;
-  /** What was told last of a file and of its pieces, and the bytes of that in the store. Null: there are more than `mostBytes`; none is decoded. */
+  /** Returns the last reports on a file and on its pieces, and their bytes in the store. Null: there are more than `mostBytes`; none is decoded. */
   of(project: number, file: string, mostBytes: number): Soon<{ kept: KeptCases[]; bytes: number } | null>;
 }
 

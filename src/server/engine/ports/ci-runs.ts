@@ -24,12 +24,12 @@ export interface CiRuns {
   jobs(id: string): Soon<JobLink[]>;
 }
 
-/** Where people find what a node does, as it said itself. Null: it said nothing. */
+/** The addresses at which people find the work of a node, as the node reported them. Null: it reported none. */
 export interface NodeLinks extends CiRunLinks {
   job_url: string | null;
 }
 
-/** What a node of the CI run with an id sent. */
+/** The addresses that a node of the CI run with an id sent. */
 export interface NotedLinks extends NodeLinks {
   id: string;
   node_index: number;
@@ -58,7 +58,7 @@ export interface CiRun extends BuildKey {
   /** shortDigest of the whole id, as in RunHead. */
   digest: number;
   created_at: Millis;
-  /** How many runs of its build were recorded before. */
+  /** Number of runs of its build that were recorded before. */
   runs_before: number;
   /** Missing: no node sent any. */
   links?: CiRunLinks;

@@ -3,8 +3,8 @@ import type { WebhookEvent } from '../webhooks/event.js';
 import type { Millis } from './store.js';
 
 /**
- * What is told to the webhooks of projects. What was sent is kept without its event, so that nothing is told twice. The sweeps of
- * Maintenance delete what is older than the retention.
+ * Events for the webhooks of projects. An event that was sent is kept by its key alone, so that no event is sent twice. The sweeps of Maintenance
+ * delete what is older than the retention.
  */
 export interface Deliveries {
   /**
@@ -12,7 +12,7 @@ export interface Deliveries {
    * `most` stay. Resolves with how many were dropped.
    */
   add(delivery: NewDelivery, most: number): Promise<number>;
-  /** Which of these keys the deliveries of a project have, also if they were sent. */
+  /** Returns the keys, of those given, that the deliveries of a project have, also if they were sent. */
   known(project: number, keys: readonly string[]): Soon<string[]>;
   /** Of each project the oldest delivery that waits, if it is due by a time: up to `limit` of them. */
   due(at: Millis, limit: number): Soon<Delivery[]>;
@@ -26,7 +26,7 @@ export interface Deliveries {
 
 export interface NewDelivery {
   project: number;
-  /** What is told. It is unique in the project. */
+  /** Names the event. It is unique in the project. */
   key: string;
   /** A UUID. */
   id: string;
@@ -35,6 +35,6 @@ export interface NewDelivery {
 }
 
 export interface Delivery extends NewDelivery {
-  /** How often it was sent. */
+  /** Number of attempts to send it. */
   attempts: number;
 }

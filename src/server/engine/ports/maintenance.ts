@@ -26,13 +26,13 @@ export interface Maintenance {
   readonly processes: Processes | null;
 }
 
-/** What the processes that serve a store let each other know. */
+/** The statuses that the processes on one store share. */
 export interface Processes {
   /** Notes the status of this one, as JSON. */
   tell(status: string): Promise<void>;
   /** Withdraws it. */
   leave(): Promise<void>;
-  /** What the others told last that told something since a time, and when, on the clock of the store. */
+  /** Returns the last status of each other process that published one since a time, and its time on the clock of the store. */
   others(since: Millis): Promise<{ status: string; at: Millis }[]>;
 }
 
@@ -45,11 +45,11 @@ export interface DatabaseLoad {
   busy: number;
   /** Statements that wait for a connection. */
   waiting: number;
-  /** How long there was no connection to be had, or no answer to the watch, in all. */
+  /** Seconds in all without a connection to be had, or without an answer to the watch. */
   awaySeconds: number;
   /** The clock of the database minus that of this machine. */
   clockOffsetSeconds: number;
-  /** How often a statement ran again, because its connection was lost or its commit came with a warning. */
+  /** Number of statements that ran again, because their connection was lost or their commit came with a warning. */
   repeated: number;
 }
 

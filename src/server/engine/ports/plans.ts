@@ -4,7 +4,7 @@ import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { TestFileList } from '../suites/compare-lists.js';
 import type { Millis } from './store.js';
 
-/** What splits and queues consist of. It never changes. */
+/** The files that splits and queues consist of. A plan never changes. */
 export interface Plans {
   /** A part of the split or queue with an id; null: it has none, or expired. */
   part<Name extends keyof PlanParts>(plan: string, name: Name): Soon<PlanParts[Name] | null>;
@@ -19,7 +19,7 @@ export interface Plans {
 /** The parts of a plan besides its files. */
 export interface PlanParts {
   forecast: Forecast;
-  /** What the estimates of its files rest on, those of a split node by node: see basis.ts. */
+  /** Basis of the estimates of its files, node by node for a split: see basis.ts. */
   basis: Uint8Array;
   /** Of a queue: the weights that its files were planned with (see weight.ts), in the order of the files. */
   weights: Float64Array;
@@ -32,13 +32,13 @@ export interface PlanInfo {
   id: string;
   node_total: number;
   created_at: Millis;
-  /** How many runs of its build were recorded before it was made. */
+  /** Number of runs of its build that were recorded before the plan was made. */
   runs_before: number;
   /** The list of test files that it was made from. */
   list: TestFileList;
-  /** How a node's list differed from `list`; missing: no list differed. */
+  /** Difference between a node's list and `list`; missing: no list differed. */
   other_list?: string;
-  /** It expires by this time, which moves while it is in use. */
+  /** The plan expires by this time, which moves while the plan is in use. */
   used_at: Millis;
 }
 

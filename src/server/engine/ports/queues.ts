@@ -41,7 +41,7 @@ export interface Queues {
   copiedBatches(queue: string): Soon<Batch[]>;
   /** Encodes test files for `create`. Pure: any thread may call it. */
   encode(files: PathTimes<Suite>): Segments;
-  /** What the queues, or the splits, of a project observed of their batches, for the next one; null: nothing. */
+  /** Returns the sums that queues, or splits, of a project observed of their batches, for the next one; null: nothing. */
   learned(project: number, mode: Mode): Soon<BatchSums | null>;
   /** Adds what was observed of batches. Nobody waits until it is on disk: if it is lost, the next queue or split learns it again. */
   learn(project: number, mode: Mode, observed: BatchSums): void;
@@ -68,7 +68,7 @@ export interface OpenQueue {
 export interface NewQueue extends NewPlan, Pick<PlanParts, 'weights'> {
   /** Most files were never measured. */
   guessed: boolean;
-  /** What earlier queues of the project observed of their batches; null: nothing. */
+  /** Sums that earlier queues of the project observed of their batches; null: nothing. */
   learned: BatchSums | null;
   /** Null: no file is cut. */
   cuts: PlanParts['cuts'] | null;
@@ -99,7 +99,7 @@ export interface Delivery {
   delivered_seq: number;
 }
 
-/** Whether a change of a queue is a note that a batch was delivered. */
+/** Reports whether a change of a queue is a note that a batch was delivered. */
 export function isDelivery(change: Change): change is Delivery {
   return typeof change === 'object' && 'delivered_seq' in change;
 }
@@ -117,7 +117,7 @@ export function applyChange(batches: Map<number, Batch>, change: Change): void {
 
 export interface QueueLoad {
   inMemory: number;
-  /** How many of the queues in memory have files left. */
+  /** Number of queues in memory that have files left. */
   open: number;
   bytes: number;
   testFilesLeft: number;

@@ -22,7 +22,7 @@ export interface NewRun {
   paths: readonly string[] | Segments;
   /** By path; 0: the file was scheduled, not measured; see also UNTIMED. */
   seconds: ArrayLike<number>;
-  /** Whether a measured path is a test case inside a file. */
+  /** True if a measured path is a test case inside a file. */
   hasTestCases: boolean;
   /** See RunHead. */
   ci_run: number;

@@ -1,7 +1,7 @@
 import type { Soon } from '../../../base/soon.js';
 import type { Millis } from './store.js';
 
-/** How people sign in to the dashboard, and who is signed in. A store knows secrets only by their hashes. */
+/** The passwords, links and sessions of people at the dashboard. A store knows secrets only by their hashes. */
 export interface SignIns {
   /** All links, oldest first. A link that has expired is listed until `deleteEnded`. */
   links(): Soon<Link[]>;
@@ -45,7 +45,7 @@ export interface Session {
   created_at: Millis;
   /** Approximately when it was last used. */
   used_at: Millis;
-  /** It ends by this time, however often it is used. */
+  /** The session ends by this time, however often it is used. */
   ends_at: Millis;
 }
 

@@ -23,13 +23,13 @@ export interface Splits {
   encode(files: PathTimes<Suite>, nodes: readonly (readonly number[])[]): Segments;
 }
 
-/** Which node runs which test files. */
+/** The assignment of test files to nodes. */
 export type Split = PlanInfo;
 
 export type NewSplit = NewPlan;
 
 /** When a CI run first used a fixed split. */
 export interface SplitUse extends Moment {
-  /** How the list of a node in this CI run differed from the list of the split; missing: no list differed. */
+  /** Difference between a node's list in this CI run and the list of the split; missing: no list differed. */
   other_list?: string;
 }

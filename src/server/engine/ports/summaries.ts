@@ -42,14 +42,14 @@ export interface UnrecordedBuild {
   summary: Summary;
 }
 
-/** It is about the newest CI run of the build. Durations are seconds, in whole milliseconds. */
+/** The newest CI run of a build, summed up. Durations are seconds, in whole milliseconds. */
 export interface Summary {
   /** `Build.recorded` when it was made. */
   recorded: number;
   started_at: Millis;
-  /** How the build ended. `running`: nodes were at work when the summary was made. */
+  /** End of the build. `running`: nodes were at work when the summary was made. */
   state: BuildState;
-  /** What a list of builds shows. */
+  /** The part of the summary that a list of builds shows. */
   line: BuildLineSummary;
   /** Wall time by part. */
   parts: Record<PartName, number>;
@@ -59,7 +59,7 @@ export interface Summary {
   /** The nodes that started, and the time of all of them from their first request to their end. */
   jobs: number;
   job_seconds: number;
-  /** What files took on all nodes that ran for the first time. */
+  /** Seconds that files took on all nodes that ran for the first time. */
   test_seconds: number;
   /** By node: its duration relative to its estimates and to the other nodes, in whole hundredths; null: unknown. */
   slowness: (number | null)[];
@@ -81,9 +81,9 @@ export interface DaySummary {
 }
 
 /**
- * What is added up: numbers of builds, `jobs` and `job_seconds` of all of them, and the other durations of complete ones. `incomplete`: files
- * are missing, and the build was not `cancelled`. `unplanned`: nobody knows whether files are missing; such a build counts as complete, and
- * saves nothing, unless it is `partial`. `passed`: complete, and no file failed, as its clients report.
+ * The sums of a day: numbers of builds, `jobs` and `job_seconds` of all of them, and the other durations of complete ones. `incomplete`: files are
+ * missing, and the build was not `cancelled`. `unplanned`: nobody knows whether files are missing; such a build counts as complete, and saves
+ * nothing, unless it is `partial`. `passed`: complete, and no file failed, as its clients report.
  */
 export type DaySum =
   | 'builds'

@@ -107,7 +107,7 @@ export class Queue {
   }
 
   /**
-   * Who gets what. A node gets the first of these that is there:
+   * Hands out the next batch of a node. A node gets the first of these that is there:
    *
    * 1. The batch that it has, if it repeats the request that the batch answered.
    * 2. In the first request of a run, files that it had before: all of them for the last split, those that it did not finish if it

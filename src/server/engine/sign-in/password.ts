@@ -33,7 +33,7 @@ export async function hashPassword(text: string, at: Millis, cost = PASSWORD_COS
 }
 
 /**
- * Whether a text is the password. It takes as long for a wrong one, and when none is set.
+ * Reports whether a text is the password. A wrong text takes as long as the right one, also when no password is set.
  * @param cost of a password that is not set
  */
 export async function isPassword(text: string, password: Password | null, cost: ScryptCost): Promise<boolean> {

@@ -88,7 +88,7 @@ export async function endOf(signIns: SignIns, secret: string, at: Millis): Promi
   return ends_at - created_at < SESSION_DAYS * DAY_MILLISECONDS ? 'link' : 'old';
 }
 
-/** Whether the use of a session at this time is to be stored. */
+/** Reports whether the use of a session at this time is to be stored. */
 export function isUseStale({ used_at }: Session, at: Millis): boolean {
   return at - used_at >= SESSION_USE_UPDATE_MILLISECONDS;
 }
@@ -98,12 +98,12 @@ export function expiryOf({ used_at, ends_at }: Session): Millis {
   return Math.min(used_at + SESSION_IDLE_DAYS * DAY_MILLISECONDS, ends_at);
 }
 
-/** Who signs in with a link, or has signed in with a session. */
+/** Role of the person who signs in with a link, or has signed in with a session. */
 export function roleOf({ project }: Pick<Session | Link, 'project'>): Role {
   return project === null ? 'operator' : 'reader';
 }
 
-/** Whether a session shows the data of a project. */
+/** Reports whether a session shows the data of a project. */
 export function mayRead(session: Session, project: number): boolean {
   return roleOf(session) === 'operator' || session.project === project;
 }

@@ -3,11 +3,11 @@ import { pluralize, wasOrWere } from '../../../base/plural.js';
 import type { WebhookEventName } from '../../../protocol/project-settings.js';
 import type { BuildKey } from '../keys.js';
 
-/** What is told of a project. */
+/** An event of a project. */
 export interface WebhookEvent {
   event: WebhookEventName | 'test';
   project: string;
-  /** Those of the build in which it was noticed; empty in a test. */
+  /** Branch of the build in which the event was noticed; empty in a test. */
   branch: string;
   commit: string;
   /** A sentence for people, with the address of the page if it is known. */
@@ -15,7 +15,7 @@ export interface WebhookEvent {
   /** The address of the page that shows it; empty: the public address of the server is not known. */
   url: string;
   build_url: string;
-  /** What only this kind of event has. */
+  /** Facts of this kind of event alone. */
   details: Readonly<Record<string, string | number>>;
 }
 
@@ -25,7 +25,7 @@ export interface NoticedIn extends Pick<BuildKey, 'branch' | 'commit_hash'> {
   id: string;
 }
 
-/** What events say about a project, with the addresses of its pages. */
+/** Writes the events of a project, with the addresses of its pages. */
 export class EventWriter {
   /** @param publicUrl of the server; null: it is not known, or has no pages */
   constructor(

@@ -8,7 +8,7 @@ import { isTaken } from './connection/errors.js';
 import { ReadTogether } from './connection/read-together.js';
 import { fromJson } from './json.js';
 
-/** How long a token that was read from a database is taken for valid: another process may have revoked it. */
+/** Time for which a token that was read from a database is taken for valid: another process may have revoked it. */
 export const KNOWN_TOKEN_MILLISECONDS = 5000;
 
 const PROJECT = 'id, name, created_at, default_branch, is_default_branch_set, settings';

@@ -57,7 +57,7 @@ interface CountedBuild {
   subsets: number;
   test_files: number;
   is_empty: boolean;
-  /** What its runs say. */
+  /** The same figures, counted from the runs of the build. */
   runs: number;
   files: number;
   ordinals: number;
@@ -182,7 +182,7 @@ function toStored({ id, node_total, list, parts, bytes, changes }: PlanRow): Sto
   };
 }
 
-/** What belongs to a record that may have left it behind: the column with its key, and where that is. */
+/** Records that belong to another record, which may have left them behind: the column with the key of the owner, and the owner's table. */
 const OWNED = [
   { table: 'pieces', column: 'owner', before: '', owners: { splits: 'id', queues: 'id' } },
   { table: 'journal', column: 'queue', before: '', owners: { queues: 'id' } },

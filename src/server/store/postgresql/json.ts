@@ -17,7 +17,7 @@ export function fromNames(names: string): Pick<BuildKey, 'commit_hash' | 'branch
   return { commit_hash, branch };
 }
 
-/** How a node's list differed from that of its split or queue, as a field of a record that may lack it. */
+/** Makes the difference between a node's list and that of its split or queue a field of a record that may lack it. */
 export function otherList(text: string | null): { other_list?: string } {
   return text === null ? {} : { other_list: JSON.parse(text) as string };
 }

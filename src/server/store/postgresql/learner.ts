@@ -21,7 +21,7 @@ interface Unlearnt {
   times_turn: number;
   default_branch: string | null;
   run: number;
-  /** Whether files are left behind those of `times`. */
+  /** True if files are left behind those of `times`. */
   is_part: boolean;
   /** Of the first files that are left, at most `PATHS_PER_CHANGE`; null: the run expired. */
   times: Buffer | null;
@@ -30,7 +30,7 @@ interface Unlearnt {
   id: string;
   names: string;
   began: Millis;
-  /** How many runs were looked at, of which the first are here. */
+  /** Number of runs that were looked at, of which the first are here. */
   seen: number;
 }
 
@@ -80,7 +80,7 @@ export class Learner {
     for (const { project } of projects) await this.learn(project);
   }
 
-  /** What is not learned stays to be learned, by any process. */
+  /** Ends learning. Runs that are not learned yet stay to be learned, by any process. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#due.values()) clearTimeout(timer);
@@ -160,7 +160,7 @@ export class Learner {
     return !first.is_part && runs.length === first.seen && first.seen < LEARNT_PER_STATEMENT ? 'all' : 'some';
   }
 
-  /** What is known of paths, by their numbers. */
+  /** Reads the timings of paths, by their numbers. */
   async #timingsOf(numbers: ReadonlySet<number>): Promise<Map<number, BranchTimings>> {
     const timings = new Map<number, BranchTimings>();
     await this.database.readBy<{ number: number; timings: Buffer | null }>(

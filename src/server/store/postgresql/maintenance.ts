@@ -22,7 +22,7 @@ interface Step {
   isByDay?: true;
 }
 
-/** How many records a step deletes. The planner knows it, and looks these up instead of reading whole tables. */
+/** Records that one step deletes. The planner knows this number, and looks the records up instead of reading whole tables. */
 const SOME = EXPIRED_PER_STEP;
 /** Paths are small and many, and each step passes over what those before left in the index. */
 const SOME_PATHS = PATHS_PER_STATEMENT;
@@ -115,7 +115,7 @@ const ciRuns = (some: string) =>
     )`,
   );
 
-/** What expires by time: $1 in milliseconds, or for days in whole days. */
+/** Deletes records that expire by time: $1 in milliseconds, or for days in whole days. */
 const EXPIRED: readonly Step[] = [
   { kind: 'subset', text: runs('created_at < $1 order by created_at') },
   { kind: 'split', text: splits('used_at < $1 order by used_at') },
@@ -146,7 +146,7 @@ const BUILDS_OF_PROJECT = deleted(
 
 const PATHS_OF_PROJECT = `key >= convert_to($1::int4 || '/', 'UTF8') and key < convert_to($1 || '0', 'UTF8') order by key`;
 
-/** What the deleted project $1 recorded. The keys of its paths are all that begin with its id, see path-keys.ts. */
+/** Deletes the records of the deleted project $1. The keys of its paths are all that begin with its id, see path-keys.ts. */
 const OF_PROJECT: readonly Step[] = [
   { kind: 'subset', text: BUILDS_OF_PROJECT },
   { kind: 'split', text: splits('project = $1') },
@@ -170,7 +170,7 @@ const RECORDS = {
   queue: ['queues', 'id'],
   ci_run: ['ci_runs', 'id'],
 };
-/** How many records there are of each kind: at most $1 of them are counted, since it takes seconds to count millions. */
+/** Counts the records of each kind, at most $1 of each, since it takes seconds to count millions. */
 const LOAD = Object.entries(RECORDS)
   .map(
     ([kind, [table, key]]) =>

@@ -237,7 +237,9 @@ const STEPS: readonly (readonly string[])[] = [
   ],
 ];
 
-/** What a database has before the first step: the number of its schema, and the processes that use it, because a change may write their row. */
+/**
+ * Tables that a database has before the first step: the number of its schema, and the processes that use it, because a change may write their row.
+ */
 const FIRST = [
   'create table if not exists ballast (name text primary key, value bigint not null)',
   // The status is null in a row that only a commit made.

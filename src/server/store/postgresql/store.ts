@@ -22,9 +22,9 @@ import { postgresqlTimings } from './timings.js';
 import { postgresqlValues } from './values.js';
 
 export interface PostgresqlOptions extends DatabaseOptions {
-  /** How queues in use are kept in memory. */
+  /** Options of the queues that are kept in memory while they are in use. */
   queues?: QueueOptions & { cacheBytes: number };
-  /** Whether tables may be created, and brought up to date; else they must be there. */
+  /** True if tables may be created, and brought up to date; else they must be there. */
   mayMigrate: boolean;
   /** Called when tables that have grown cannot be analyzed: see keepStatistics. */
   analyzeFailed?: (error: unknown) => void;
@@ -34,7 +34,7 @@ export interface PostgresqlOptions extends DatabaseOptions {
 
 /** A store in a PostgreSQL database. */
 export interface PostgresqlStore extends Store {
-  /** What only the process edge needs. */
+  /** The database, for the process edge alone. */
   readonly database: Database;
 }
 

@@ -24,7 +24,7 @@ interface ProjectTimes extends Branches {
 }
 
 export function postgresqlTimings(database: Database, learner: Pick<Learner, 'learn'>) {
-  /** What the times of a project are read with, after all recorded runs count. */
+  /** Reads the inputs that planning needs of the times of a project, after all recorded runs count. */
   async function timesOf(project: number, branch: string): Promise<ProjectTimes> {
     await learner.learn(project);
     const [row] = await database.read<{ default_branch: string | null; has_test_cases: boolean; times_turn: number }>(
