@@ -6,7 +6,7 @@ export function asBuffer({ buffer, byteOffset, byteLength }: ArrayBufferView): B
 /** Memory that threads share. */
 export const sharedMemory = (bytes: number) => new SharedArrayBuffer(bytes);
 
-/** How many bytes there are in pieces. */
+/** Counts the bytes in pieces. */
 export const bytesIn = (pieces: readonly Uint8Array[]) => pieces.reduce((sum, { length }) => sum + length, 0);
 
 /** Copies bytes, which may be in pieces, to memory that threads share. */

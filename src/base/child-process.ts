@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { END_SIGNALS } from './signals.js';
 import { packageFolder } from './version.js';
 
-/** What a process sends when it ends: what it made, or the sentence of an error. */
+/** The message of a process that ends: the value that it made, or the sentence of an error. */
 export type ChildMessage = { made: unknown } | { failure: string };
 
 /**

@@ -1,4 +1,4 @@
-/** What is wrong with something that the caller gave, and what to do. */
+/** A fault in something that the caller gave, and the advice what to do. */
 export interface Fault {
   what: string;
   remedy: string;

@@ -1,10 +1,10 @@
-/** What became of a test case. Expected failure: it failed, and was marked as one that fails, as with xfail of pytest. */
+/** Outcome of a test case. Expected failure: it failed, and was marked as one that fails, as with xfail of pytest. */
 export type CaseOutcome = 'passed' | 'failed' | 'expected_failure' | 'skipped';
 
-/** How many test cases with one name ended in each way; missing: none. */
+/** Number of test cases with one name that ended in each way; missing: none. */
 export type CaseOutcomes = { [outcome in CaseOutcome]?: number };
 
-/** How many of the test cases with one name in a file ended in each way. */
+/** Outcomes of the test cases with one name in a file. */
 export interface CasesOfName {
   name: string;
   /** Of each case once, however often it was tried. */
@@ -17,12 +17,12 @@ export interface NamedCases extends CasesOfName {
   seconds: number;
 }
 
-/** How many of these cases ran. */
+/** Counts the cases, of these, that ran. */
 export function ranAmong({ passed = 0, failed = 0, expected_failure = 0 }: CaseOutcomes): number {
   return passed + failed + expected_failure;
 }
 
-/** What became of the cases with each name. @param cases each stands for one case, or for `count` */
+/** Collects the outcomes of the cases with each name. @param cases each stands for one case, or for `count` */
 export function byName(cases: readonly { name: string; seconds: number; outcome: CaseOutcome; count?: number }[]): NamedCases[] {
   return mergeByName(cases.map(({ name, seconds, outcome, count = 1 }) => ({ name, seconds, outcomes: { [outcome]: count } })));
 }

@@ -44,7 +44,7 @@ export const limits = {
 
   /** Characters of what a node reports as failed; beyond it the files of the test cases count as failed, or all of the batch. */
   failedCharactersPerReport: 1_048_576,
-  /** What each path adds to these: many short ones take long, too. */
+  /** Characters that each path adds to these: many short paths take long, too. */
   failedCharactersPerPath: 64,
   /** Failed test cases that are stored for a batch; beyond it whole files are run again. */
   failedCasesPerBatch: 200,

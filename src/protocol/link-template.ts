@@ -3,7 +3,7 @@ import { limits } from './limits.js';
 const withWords = (template: string, textOf: (word: string) => string | null): string =>
   template.replace(/\{(\w+)\}/g, (all, word: string) => textOf(word) ?? all);
 
-/** Whether a text is the address of a page, without a password, which may have some words in braces after its host. */
+/** Reports whether a text is the address of a page, without a password, which may have some words in braces after its host. */
 export function isLinkTemplate(text: string, words: readonly string[]): boolean {
   if (!/^https?:\/\//.test(text) || text.length > limits.linkMaxCharacters) return false;
   const [first, second] = ['a', 'b'].map(value => withWords(text, word => (words.includes(word) ? value : null))) as [string, string];

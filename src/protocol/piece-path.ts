@@ -5,7 +5,7 @@ export interface PieceName {
   file: string;
   /** From 1. The last one has the rest of the file. */
   number: number;
-  /** How many pieces the file is cut into. */
+  /** Number of pieces of the file. */
   count: number;
 }
 
@@ -31,7 +31,7 @@ export function fileOfPiece(path: string): string {
   return pieceOf(path)?.file ?? path;
 }
 
-/** How many test files these paths name: all pieces of a file count as one. */
+/** Counts the test files that these paths name: all pieces of a file count as one. */
 export function filesAmong(paths: Iterable<string>): number {
   const files = new Set<string>();
   for (const path of paths) files.add(fileOfPiece(path));

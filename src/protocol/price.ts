@@ -1,9 +1,9 @@
 import type { Price, ProjectSettings } from './project-settings.js';
 
-/** What the cost of a job depends on. */
+/** The settings that determine the cost of a job. */
 export type PriceSettings = Pick<ProjectSettings, 'price' | 'setup' | 'billing_step'>;
 
-/** What jobs cost that ran for these seconds, from the first request of their node to its end. Null: the project has no price. */
+/** Cost of jobs that ran for these seconds, from the first request of their node to its end. Null: the project has no price. */
 export function costOf(settings: PriceSettings, jobs: readonly number[]): Price | null {
   const { price } = settings;
   return price && { amount: (price.amount * paidSeconds(settings, jobs)) / 60, currency: price.currency };
@@ -17,8 +17,7 @@ export function paidSeconds({ setup, billing_step }: PriceSettings, jobs: readon
 }
 
 /**
- * What many jobs cost of which only the sum is known: each is taken to end in the middle of a billing step.
- *
+ * Cost of many jobs of which only the sum is known: each is taken to end in the middle of a billing step.
  * @param seconds of all jobs together, from the first request of their node to its end
  */
 export function costOfSum(settings: PriceSettings, { jobs, seconds }: { jobs: number; seconds: number }): Price | null {

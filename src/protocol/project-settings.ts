@@ -1,18 +1,18 @@
-/** What the operators of a project chose for it. Durations are seconds. Null: not set. */
+/** Choices that the operators of a project made for it. Durations are seconds. Null: not set. */
 export interface ProjectSettings {
-  /** What a minute of a node costs. */
+  /** Price of a minute of a node. */
   price: Price | null;
   /** The time of a job that is paid and that Ballast does not see: from its start to the first request of its node. */
   setup: number | null;
   /** A job is paid in whole steps of this time. */
   billing_step: number | null;
-  /** How long a build should take at most. */
+  /** Longest time that a build should take. */
   target: number | null;
   /** Templates of addresses: see LINK_WORDS. */
   job_url: string | null;
   commit_url: string | null;
   diff_url: string | null;
-  /** Where events are told: see server/engine/webhooks. */
+  /** Address to which events are sent: see server/engine/webhooks. */
   webhook_url: string | null;
   webhook_secret: string | null;
   webhook_events: WebhookEventName[] | null;
@@ -20,7 +20,7 @@ export interface ProjectSettings {
   webhook_template: string | null;
 }
 
-/** What the pages of a project know of its settings. Its readers see them, too. */
+/** The part of its settings that the pages of a project know. Its readers see it, too. */
 export type ShownSettings = Omit<ProjectSettings, 'webhook_url' | 'webhook_secret' | 'webhook_events' | 'webhook_template'>;
 
 export const WEBHOOK_EVENTS = ['gate_failed', 'file_grew', 'runner_slow'] as const;

@@ -9,7 +9,7 @@ export interface RanBatch {
   number: number;
   files: readonly PlannedFile[];
   seconds: number;
-  /** How many files failed. */
+  /** Number of files that failed. */
   failed: number;
 }
 

@@ -6,7 +6,7 @@ import { formats } from '../../node/reports/format.js';
 import { wholeNumber } from '../process/whole-number.js';
 import { type ClientOptions, duration, retriesOption } from './options.js';
 
-/** What the commands of a CI node get from the process. */
+/** The parts of the process that the commands of a CI node get. */
 export interface NodeContext {
   environment: NodeJS.ProcessEnv;
   /** The arguments after `--`: the command that `queue` runs, or that `plan` writes into a pipeline. */

@@ -35,7 +35,7 @@ export interface ImportOptions {
   project?: string;
   from?: string;
   fromToken?: string;
-  /** How many of the newest builds to import from another server. */
+  /** Number of the newest builds to import from another server. */
   builds?: number;
   dryRun?: true;
   json?: true;

@@ -111,7 +111,7 @@ function table({ variants, useful_nodes, files, unknown_files, total, longest, a
   ];
 }
 
-/** What a CI system reads to start a number of nodes. Each is YAML; strings are written as in JSON, which is YAML. */
+/** Writes the YAML with which a CI system starts a number of nodes. Strings are written as in JSON, which is YAML. */
 function pipeline(format: NonNullable<PlanOptions['format']>, nodes: number, command: readonly string[], template: string): string {
   // A matrix for `fromJSON` of GitHub Actions: a job for each node.
   if (format === 'github') return `${JSON.stringify({ node_index: [...Array(nodes).keys()], node_total: [nodes] })}\n`;

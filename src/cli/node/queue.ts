@@ -28,7 +28,7 @@ export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy 
   pieces?: true;
 }
 
-/** How long to wait for the server after a signal. CI systems kill the process some seconds after it. */
+/** Time to wait for the server after a signal. CI systems kill the process some seconds after it. */
 const SHUTDOWN_MILLISECONDS = 4000;
 
 /** Runs a command for each batch of the queue, then records the times. Sets the exit code. */

@@ -111,7 +111,7 @@ async function minutesOf(api: Api, id: string): Promise<BuildMinutes> {
   return minutes;
 }
 
-/** Whether every test file of the CI run was recorded; null: nothing is known of its queue or split. */
+/** Asks whether every test file of the CI run was recorded; null: nothing is known of its queue or split. */
 async function gateOf(api: Api, { kind, ci_run, commit_hash, branch, node_total }: BuildMinutes): Promise<ToldCompleteness | null> {
   if (kind === 'recordings') return null;
   const isWhole = ci_run !== null && ci_run.length < limits.ciRunCharacters;
@@ -120,7 +120,7 @@ async function gateOf(api: Api, { kind, ci_run, commit_hash, branch, node_total 
   return gate.kind === null ? null : gate;
 }
 
-/** How the build differs from what is usual. */
+/** Asks how the build differs from the usual ones. */
 function comparisonOf(api: Api, { build_id, ci_run_id }: BuildMinutes): Promise<ToldComparison> {
   const ciRun = build_id !== null && ci_run_id !== null ? `?${queryOf({ ci_run: ci_run_id })}` : '';
   return api.get(`/v1/builds/${encodeURIComponent(build_id ?? ci_run_id!)}/comparison${ciRun}`, parseComparison);

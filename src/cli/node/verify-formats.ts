@@ -3,17 +3,17 @@ import { pluralize, wasOrWere } from '../../base/plural.js';
 import type { Environment } from '../../node/ci/systems.js';
 import type { ToldCompleteness } from '../../node/client/answers.js';
 
-/** What a CI system shows of an incomplete build. */
+/** Texts with which CI systems show an incomplete build. */
 
 interface MissingFile {
   path: string;
-  /** What happened to it, without the path. */
+  /** The sentence on its end, without the path. */
   fate: string;
 }
 
 /** A file that makes a build incomplete. */
 interface UnprovenFile extends MissingFile {
-  /** What is wrong with it, after its name. */
+  /** The sentence on its fault, after its name. */
   fault: string;
 }
 
@@ -30,7 +30,7 @@ export function missingFiles(answer: ToldCompleteness): MissingFile[] {
   ];
 }
 
-/** Those files, and the ones that nothing says were run. */
+/** Lists those files, and the ones of which no record says that they ran. */
 function unprovenFiles(answer: ToldCompleteness): UnprovenFile[] {
   const { is_complete, about, recorded_without_time } = answer;
   const untimed = is_complete || about?.allow_empty ? [] : recorded_without_time;

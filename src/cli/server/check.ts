@@ -38,7 +38,7 @@ export interface CheckOutcome {
   records: ReadonlyMap<string, number>;
 }
 
-/** How many problems of one table are printed. */
+/** Number of problems of one table that are printed. */
 const MAX_SHOWN = 20;
 
 /**

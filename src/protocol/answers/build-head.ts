@@ -1,7 +1,7 @@
 import type { Count, Timestamp, Uuid } from '../scalars.js';
 import type { BuildState } from './build-state.js';
 
-/** Which build, and which of its CI runs, an answer is about. */
+/** The build, and the one of its CI runs, that an answer is about. */
 export interface BuildHead {
   /** Null: nothing is recorded yet. */
   build_id: Uuid | null;
@@ -18,7 +18,7 @@ export interface BuildHead {
   ended_at: Timestamp;
   is_running: boolean;
   /**
-   * How it ended. `cancelled`: files did not run, and each node that had begun and had not ended said that it was cancelled. Only Ballast's own
+   * End of the build. `cancelled`: files did not run, and each node that had begun and had not ended said that it was cancelled. Only Ballast's own
    * client says so.
    */
   state: BuildState;

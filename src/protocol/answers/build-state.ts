@@ -1,25 +1,25 @@
 /**
- * How a build ended, by what matters most: nobody knows whether `missing` files pass, nor those of a `cancelled` build. `partial`: no plan is
- * known, and some nodes recorded nothing. `unplanned`: no plan is known, and every node recorded files. `recorded`: every file of the plan was
- * recorded, and the clients do not say whether files failed. `complete`: every file was recorded, and none failed.
+ * End of a build, by what matters most: nobody knows whether `missing` files pass, nor those of a `cancelled` build. `partial`: no plan is known, and
+ * some nodes recorded nothing. `unplanned`: no plan is known, and every node recorded files. `recorded`: every file of the plan was recorded, and the
+ * clients do not say whether files failed. `complete`: every file was recorded, and none failed.
  */
 export type EndedState = 'cancelled' | 'missing' | 'partial' | 'failed' | 'unplanned' | 'recorded' | 'complete';
 
 /** `running`: nodes are at work. */
 export type BuildState = 'running' | EndedState;
 
-/** What is known of the end of a CI run. */
+/** Known facts about the end of a CI run. */
 export interface BuildEnd {
   /** See BuildHead. */
   kind: 'queue' | 'split' | 'recordings';
   isRunning: boolean;
   /** Every node that had begun and had not ended said that it was cancelled. */
   wasCancelled: boolean;
-  /** How many files were planned, and not recorded. */
+  /** Number of files that were planned, and not recorded. */
   missing: number;
-  /** How many files failed when they last ran; null: the clients do not say. */
+  /** Number of files that failed when they last ran; null: the clients do not report it. */
   failed: number | null;
-  /** Whether every node recorded files. */
+  /** True if every node recorded files. */
   hasEveryNode: boolean;
 }
 
@@ -33,12 +33,12 @@ export function buildState({ kind, isRunning, wasCancelled, missing, failed, has
   return failed === null ? 'recorded' : 'complete';
 }
 
-/** Whether a build ended without files of its plan. */
+/** Reports whether a build ended without files of its plan. */
 export function missesFiles(state: BuildState): boolean {
   return state === 'cancelled' || state === 'missing';
 }
 
-/** Whether a build has ended, and neither a file nor, without a plan, a node is missing: then its times tell about whole builds. */
+/** Reports whether a build has ended, and neither a file nor, without a plan, a node is missing: then its times are those of a whole build. */
 export function hasEndedComplete(state: BuildState | 'unknown'): boolean {
   return state === 'failed' || state === 'unplanned' || state === 'recorded' || state === 'complete';
 }

@@ -19,7 +19,7 @@ export interface ComparisonAnswer extends BuildHead {
   parts: (ComparedTime & { name: PartName })[];
   /** They add up to the difference of `wall`. The largest first; empty: there is nothing to compare with. */
   causes: DifferenceCause[];
-  /** Those that differ most, at most 50, and how many differ. A file that did not run, or does not run usually, has null. */
+  /** The files that differ most, at most 50, and the number of all that differ. A file that did not run, or does not run usually, has null. */
   files: ComparedFile[];
   file_count: Count;
   /** The address of the page that shows the comparison; null: this port serves no pages. */
@@ -32,7 +32,7 @@ export interface UsualBuilds {
   branch: string;
   builds: Count;
   since: Timestamp;
-  /** How many of them took less wall time than this one. */
+  /** Number of these builds that took less wall time than this one. */
   shorter: Count;
 }
 
@@ -43,9 +43,9 @@ export interface ComparedTime {
 }
 
 export interface DifferenceCause {
-  /** What took longer, as `spec/checkout_spec.rb` or `node 6 restarted`. */
+  /** The part that took longer, as `spec/checkout_spec.rb` or `node 6 restarted`. */
   text: string;
-  /** How much longer it made the build. */
+  /** Time by which it made the build longer. */
   seconds: number;
   /** The file or the node that it is about; null: several. */
   path: string | null;

@@ -34,7 +34,7 @@ export interface CompletenessAnswer {
   nodes_never_came: Count[];
 }
 
-/** What an answer is about: the project of the token, and the parameters of the request. */
+/** Subject of an answer: the project of the token, and the parameters of the request. */
 export interface AnsweredSubject {
   project: string;
   node_total: number | null;

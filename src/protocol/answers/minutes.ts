@@ -8,7 +8,7 @@ export interface MinutesAnswer extends BuildHead {
   wall: number;
   /** No plan with whole files could have ended sooner on these nodes: even share + longest file. */
   floor: number;
-  /** What the jobs of its nodes cost, until now if it runs; null: the project has no price. */
+  /** Price of the jobs of its nodes, until now if it runs; null: the project has no price. */
   price: Price | null;
   /** wall - floor */
   lost: number;
@@ -18,11 +18,11 @@ export interface MinutesAnswer extends BuildHead {
   verdict: string;
   /** The file that the verdict names; null: it names none. */
   verdict_path: string | null;
-  /** What is not known of this build, and what is assumed instead. */
+  /** Unknown facts of this build, and the assumptions in their place. */
   assumptions: string[];
   /**
-   * What a batch cost: by the recorded times of a queue that has ended, as a running queue had learned it at its last batch, or of a split
-   * as it is known now; null: unknown.
+   * Cost of a batch: by the recorded times of a queue that has ended, as a running queue had learned it at its last batch, or of a split as it is
+   * known now; null: unknown.
    */
   cost: LearnedCost | null;
   nodes: NodeSummary[];
@@ -76,13 +76,13 @@ export const PART_DEFINITIONS: Readonly<Record<PartName, string>> = {
 };
 
 /**
- * What a batch cost, in seconds: pull_cost + hidden for each file + slowdown for each second of its estimates (of a queue that has ended: of
- * its recorded times).
+ * Cost of a batch, in seconds: pull_cost + hidden for each file + slowdown for each second of its estimates (of a queue that has ended: of its
+ * recorded times).
  */
 export interface LearnedCost {
   /** The start of the test runner, and the pull. */
   pull_cost: number;
-  /** What each file took besides the time of its tests. */
+  /** Time that each file took besides the time of its tests. */
   hidden: number;
   slowdown: number;
 }
@@ -107,7 +107,7 @@ export interface NodeSummary {
   files: Count;
   /** Seconds of its files: as recorded, or else as expected. */
   busy: number;
-  /** What its files took besides the times in their reports. */
+  /** Time that its files took besides the times in their reports. */
   unreported: number;
   gaps: number;
   idle: number;

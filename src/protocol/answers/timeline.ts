@@ -21,13 +21,13 @@ export interface LaneAnswer {
   start: number | null;
   /** When it last recorded a run, or else its last sign of life; null: it never started. */
   end: number | null;
-  /** It has recorded a run since it began. */
+  /** True if the node has recorded a run since it began. */
   recorded: boolean;
   /** In the order of time, without overlaps. Of a split or of recordings: one for each recorded run, or one of what is planned. */
   spans: SpanAnswer[];
 }
 
-/** What a node did with one batch. */
+/** The work of a node on one batch. */
 export interface SpanAnswer {
   /** The number of the batch in its queue; null: a split or recordings. */
   batch: Count | null;
@@ -46,7 +46,7 @@ export interface SpanAnswer {
   is_replay: boolean;
   /** Why the lease of the batch ended early; null: it did not. */
   lease: 'expired' | 'returned' | 'restarted' | 'closed' | null;
-  /** Which of `files` failed; null: the client does not report it. */
+  /** The files among `files` that failed; null: the client does not report it. */
   failed: Count[] | null;
 }
 
@@ -111,7 +111,7 @@ export interface ForecastAnswer extends BuildHead {
   unknown_files: Count;
   binding_files: { path: string; seconds: number }[];
   useful_nodes: Count;
-  /** What it took; null: it is running. */
+  /** Wall time; null: the build is running. */
   wall: number | null;
   /**
    * When all nodes should end; null: it is not running or no queue, most of its files were never measured, no batch was sized yet, or files are

@@ -5,7 +5,7 @@ import type { BuildState } from './build-state.js';
 /** A build in a list. Durations are seconds. */
 export interface BuildLine
   extends Pick<BuildHead, 'build_id' | 'ci_run_id' | 'ci_run' | 'commit_hash' | 'branch' | 'node_total' | 'is_running'> {
-  /** How it ended; `unknown`: its summary is not written yet. */
+  /** End of the build; `unknown`: its summary is not written yet. */
   state: BuildState | 'unknown';
   /** When it was first recorded or, without a recording, when its CI run began: the order of the list. */
   created_at: Timestamp;
@@ -41,7 +41,7 @@ export interface BuildLines {
   builds: BuildLine[];
   /** Send it as `cursor` for the next page; null: this is the last one. */
   next: string | null;
-  /** How many builds the filters branch, commit_hash and node_total find. */
+  /** Number of builds that the filters branch, commit_hash and node_total find. */
   total: Count;
   /** With failed=true: builds are searched back to this time; null: to the first one. */
   searched_to: Timestamp | null;
@@ -55,7 +55,7 @@ export interface SimilarNames {
   branches: string[] | null;
   /** They begin with the commit hash that was asked for. */
   commit_hashes: string[] | null;
-  /** How many builds were searched. */
+  /** Number of builds that were searched. */
   searched: Count;
 }
 
@@ -102,20 +102,20 @@ export interface DayTrend {
 /** GET /v1/trends/files: the files of a branch over its last builds. */
 export interface FileTrends {
   branch: string;
-  /** How many builds were read, and when the first of them was recorded. */
+  /** Number of builds that were read, and the time at which the first of them was recorded. */
   builds: Count;
   since: Timestamp | null;
   /** Sum of the estimates. */
   total: number;
   files: FileTrend[];
   file_count: Count;
-  /** How many builds each file decided, most first. */
+  /** Number of builds that each file decided, most first. */
   decided: { path: string; builds: Count }[];
 }
 
 export interface FileTrend {
   path: string;
-  /** What the next build plans with; null: none of the last five builds measured the file. */
+  /** Estimate of the next build; null: none of the last five builds measured the file. */
   estimate: number | null;
   /** The median of its times. */
   median: number;
@@ -138,7 +138,7 @@ export interface FileTrend {
 export interface FileHistory {
   path: string;
   branch: string;
-  /** What the next build plans with; null: it was never measured. */
+  /** Estimate of the next build; null: the file was never measured. */
   estimate: number | null;
   /** Of the points; null: there is none. */
   median: number | null;
@@ -146,16 +146,16 @@ export interface FileHistory {
   changes: { at: Timestamp; build_id: Uuid; commit_hash: string; factor: number; before: number; after: number }[];
   /** Builds that it decided, newest first, and by how many seconds the last node was later than the one before. */
   decided: { build_id: Uuid; commit_hash: string; at: Timestamp; seconds: number }[];
-  /** How many seconds sooner the last build that has ended did end, or would have, with the file in pieces; null: it cannot be played. */
+  /** Seconds by which the last build that has ended did end sooner, or would have, with the file in pieces; null: it cannot be played. */
   cut_saves: number | null;
   /** That build, the pieces, and whether the file ran in pieces. */
   cut: { build_id: Uuid; pieces: Count; is_done: boolean } | null;
-  /** What clients told of its test cases, from which its pieces are made; null: nothing. */
+  /** Test cases that clients reported of the file, from which its pieces are made; null: none. */
   pieces: FilePieces | null;
 }
 
 export interface FilePieces {
-  /** How many of its cases ran the last time. */
+  /** Number of its cases that ran the last time. */
   cases: Count;
   /** The test runner that selects these cases by name; null: none does. */
   runner: string | null;
@@ -207,7 +207,7 @@ export interface NodeTrend {
   /** Slow in more builds than chance explains: a slow runner, not a bad split. */
   is_slow: boolean;
   slow_builds: Count;
-  /** How often it ended last. */
+  /** Number of builds in which it ended last. */
   last_builds: Count;
 }
 

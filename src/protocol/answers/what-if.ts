@@ -10,7 +10,7 @@ export interface Variant {
   node_seconds: number;
   /** The same, but each node only until its own end, and without its set-up: how long the jobs run. */
   job_seconds: number;
-  /** What the jobs cost, with their set-up; null: the project has no price. */
+  /** Price of the jobs, with their set-up; null: the project has no price. */
   price: Price | null;
   floor: number;
   /** wall / floor */
@@ -21,7 +21,7 @@ export interface Variant {
   measured: number | null;
 }
 
-/** What the variants were played with. */
+/** Assumptions with which the variants were played. */
 export interface Assumptions {
   mode: 'queue' | 'split';
   /** Seconds over which the nodes start. */
@@ -54,7 +54,7 @@ export interface WhatIfAnswer extends BuildHead {
    * no file can run in pieces, because no queue is played, or because the test cases of no long file are known.
    */
   pieces: { files: Count; saves: number } | null;
-  /** What other methods would have taken on the same recorded times. */
+  /** Wall times of other methods on the same recorded times. */
   baselines: { round_robin: number; by_name: number; one_at_a_time: number };
   /**
    * Files worth cutting by hand, at most 10, and into how many pieces: their test cases, if these were measured. `saves`: how many seconds
@@ -81,7 +81,7 @@ export interface NodeCountsAnswer {
   sentence: string;
 }
 
-/** What the builds take on a number of nodes. Durations are seconds. */
+/** Times of the builds on a number of nodes. Durations are seconds. */
 export interface NodeCount {
   nodes: Count;
   median_wall: number;
@@ -89,9 +89,9 @@ export interface NodeCount {
   p90_wall: number;
   /** The mean of their node time, with the set-up of the jobs (see Variant). */
   node_seconds: number;
-  /** What the jobs of a build cost in the mean; null: the project has no price. */
+  /** Mean price of the jobs of a build; null: the project has no price. */
   price: Price | null;
-  /** How many of the builds end within the target; null: none is set. */
+  /** Number of the builds that end within the target; null: none is set. */
   within: Count | null;
 }
 

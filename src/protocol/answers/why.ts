@@ -5,7 +5,7 @@ import type { BuildHead } from './build-head.js';
 export interface WhyAnswer extends BuildHead {
   /** In the order of time, at most 1,000. With node_index or batch in the query, only those. Empty: only recordings are known. */
   batches: BatchReason[];
-  /** How many there are, listed or not. */
+  /** Number of batches, listed or not. */
   batch_count: Count;
 }
 
@@ -23,23 +23,23 @@ export interface BatchReason {
   file_count: Count;
 }
 
-/** What the planner knew and decided when a batch was handed out. Durations are seconds. */
+/** Facts and decision of the planner when a batch was handed out. Durations are seconds. */
 export interface Decision {
-  /** What the files left in the queue would take a node of usual speed, those of this batch included. */
+  /** Time that the files left in the queue would take a node of usual speed, those of this batch included. */
   remaining: number;
   /** Until all nodes would finish together, as expected then. */
   finish_in: number;
   /** Of the node relative to the others, as measured until then; 1: usual or unknown. */
   speed: number;
-  /** What a second of estimates took until then; 1: as estimated, or unknown. */
+  /** Time that a second of estimates took until then; 1: as estimated, or unknown. */
   slowdown: number;
   /** The work that the node would do until then. */
   share: number;
   /** The work that the batch was to have: a part of the share, or all of it. */
   target: number;
-  /** What a node loses between two batches, as learned until then. */
+  /** Time that a node loses between two batches, as learned until then. */
   pull_cost: number;
-  /** What each file took besides the time of its tests, as learned until then. */
+  /** Time that each file took besides the time of its tests, as learned until then. */
   hidden: number;
 }
 
@@ -49,10 +49,10 @@ export interface FileReason {
   estimate: number;
   /** `branch`, `default_branch`, `other_branch`: its own measurements there. `cases`: the sum of its test cases. `file`: a share of its file, or a percentile of the other test cases in it. `directory`, `suite`: a percentile of the files there. `none`: nothing was ever measured. */
   source: 'branch' | 'default_branch' | 'other_branch' | 'cases' | 'file' | 'directory' | 'suite' | 'none';
-  /** How many builds had measured it, at most 255; 0 for a guess. */
+  /** Number of builds that had measured it, at most 255; 0 for a guess. */
   count: Count;
   /** The usual deviation by the model of the estimate, as a factor: 1.2 means from 1/1.2 to 1.2 times the estimate; null: unknown. */
   spread: number | null;
-  /** What it took then; null: not recorded. */
+  /** Seconds that it took then; null: not recorded. */
   seconds: number | null;
 }

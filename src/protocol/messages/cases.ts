@@ -15,13 +15,13 @@ export interface TestCasesMessage extends NodeKey {
   files: CasesOfFile[] & tags.MaxItems<typeof limits.toldFilesPerRequest>;
 }
 
-/** What a node ran of a test file. */
+/** The test cases of a test file that a node ran. */
 export interface CasesOfFile {
   /** A test file, or with `is_piece` a piece of one as the queue named it. */
   path: Path;
   /** Missing: false. A test file may have the name of a piece. */
   is_piece?: boolean;
-  /** What the file or piece took, in seconds. */
+  /** Seconds that the file or piece took. */
   seconds: number & tags.Minimum<0>;
   /** In their order in the file. An entry stands for one case, or for several with the same name and outcome. */
   cases: CaseOfFile[] & tags.MaxItems<typeof limits.casesPerFile>;
@@ -35,7 +35,7 @@ export interface CaseOfFile {
   seconds: number & tags.Minimum<0>;
   /** `expected_failure`: the case failed, and was marked as one that fails, as with `xfail` of pytest. */
   outcome: CaseOutcome;
-  /** How many cases the entry stands for; missing: one. */
+  /** Number of cases that the entry stands for; missing: one. */
   count?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.casesPerEntry>;
 }
 

@@ -113,7 +113,7 @@ export interface CreatedLink {
 
 /** GET /dashboard/server, for operators. */
 export interface ServerAnswer {
-  /** Those that serve the store, the one that answers first. */
+  /** The processes that serve the store, the one that answers first. */
   processes: ServerProcess[];
   /** `disk_free_bytes`: null if the store is on another machine. */
   store: { bytes: Count; disk_free_bytes: Count | null; records: Record<string, Count> };
@@ -122,7 +122,7 @@ export interface ServerAnswer {
   backup: { last_at: Timestamp } | null;
   /** Names and versions that clients sent since the start, the last seen first; bounded. */
   clients: ClientLine[];
-  /** What clients sent that could not be used since the start, by reason, the last seen first; bounded. */
+  /** Requests since the start that could not be used, by reason, the last seen first; bounded. */
   refused: RefusedLine[];
 }
 

@@ -59,7 +59,7 @@ export interface NodeKey extends BuildKey {
   node_index: NodeIndex;
 }
 
-/** Who started the build and who wrote its code. Clients may leave out any of them or send null. They are validated, and not kept. */
+/** The people who started the build and wrote its code. Clients may leave out any of them or send null. They are validated, and not kept. */
 export interface People {
   user_seat?: OptionalText;
   build_author?: OptionalText;
@@ -69,7 +69,7 @@ export interface People {
 /** An address on the web, or a template of one. */
 export type Address = string & tags.MaxLength<typeof limits.linkMaxCharacters>;
 
-/** Where people find what a node does, sent with its first requests. An address that cannot be used is ignored. */
+/** Addresses at which people find the work of a node, sent with its first requests. An address that cannot be used is ignored. */
 export interface Links {
   /** The page of the CI job of the node. */
   job_url?: Address;

@@ -22,7 +22,7 @@ export interface WhatIfQuery {
   pull_cost?: Seconds;
   /** Seconds that the job of a node takes before the node starts. They count in `node_seconds`. Without it, the setting of the project, or 0. */
   setup?: Seconds;
-  /** Whether long files run in pieces of known test cases, as `ballast queue --pieces` runs them. Without it, as in the build. */
+  /** True if long files run in pieces of known test cases, as `ballast queue --pieces` runs them. Missing: as in the build. */
   in_pieces?: boolean;
   /** The path of a file to cut by hand. It may be repeated. Not together with `in_pieces`. */
   cut?: Text;

@@ -74,8 +74,8 @@ export interface FileTrendsQuery {
   /** Only files with this text in their paths, in upper or lower case. */
   path?: OptionalText;
   /**
-   * What comes first: those with the longest estimate or median, the most variable, those that grew by most seconds, those that decided most
-   * builds; or by path.
+   * Order of the files: by the longest estimate or median, by variability, by the seconds that they grew, by the number of builds that they decided,
+   * each with the most first; or by path.
    */
   sort?: 'estimate' | 'median' | 'spread' | 'growth' | 'decided' | 'path';
   offset?: Count;

@@ -55,7 +55,7 @@ export interface TestQueueMessage extends NodeKey, People, Links {
   test_files_digest?: Text;
   /** Id of the batch that the node has run. */
   batch_id?: Count;
-  /** What failed in that batch: test files, or test cases in them. */
+  /** The test files of that batch, or test cases in them, that failed. */
   failed_paths?: TestFileList<FailedPath>;
   /** Creates the queue or connects to it, without pulling a batch. */
   skip_pull?: boolean;
@@ -95,19 +95,19 @@ export interface HandedPiece {
   /** Of the last piece: the names of the cases of the others. The piece runs everything else in the file. Null: it runs only its own cases. */
   others: string[] | null;
   /**
-   * How the cases of each name end in the whole file. A name without an entry stands for one case, which runs. The last piece may also have
-   * entries for names of which no case ran. If fewer cases of a name ran in the piece, or more failed as expected or were skipped, the client
-   * should run the whole file, whose result counts.
+   * Outcomes of the cases of each name in the whole file. A name without an entry stands for one case, which runs. The last piece may also have
+   * entries for names of which no case ran. If fewer cases of a name ran in the piece, or more failed as expected or were skipped, the client should
+   * run the whole file, whose result counts.
    */
   outcomes: CasesOfName[];
   /** If the piece fails, the client should run the whole file, whose result counts: its cases may fail only in pieces. */
   is_trial: boolean;
 }
 
-/** What a queue holds, and when it should end. */
+/** Contents of a queue, and the time at which it should end. */
 export interface QueueForecast {
   test_files: Count;
-  /** How many of them were never measured. */
+  /** Number of these files that were never measured. */
   unknown_files: Count;
   /** Seconds that this node should work in all; null, like the others: most files were never measured. */
   share: number | null;
@@ -116,7 +116,7 @@ export interface QueueForecast {
   /** The end lies between these in nine of ten builds. */
   earliest_in: number | null;
   latest_in: number | null;
-  /** What pieces of long files save; missing: nothing, or it is not known. */
+  /** Time that pieces of long files save; missing: none, or it is not known. */
   cutting?: {
     files: Count;
     /** Seconds. */

@@ -41,7 +41,7 @@ export interface Outline {
   times: Float64Array;
 }
 
-/** Where to continue: the next runs, and a test file of the first of them. */
+/** Place to continue at: the next runs, and a test file of the first of them. */
 export interface PieceSubject {
   build: number;
   outline: Outline;
@@ -51,7 +51,7 @@ export interface PieceSubject {
 /** JSON with a comma before each run. */
 export interface Piece {
   bytes: Uint8Array;
-  /** How many runs end in it, and the test file at which the unfinished run continues. */
+  /** Number of runs that end in it, and the test file at which the unfinished run continues. */
   runs: number;
   from: number;
 }

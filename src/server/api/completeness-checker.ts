@@ -3,7 +3,7 @@ import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import type { Asker, JobRunner } from './job-runner.js';
 import type { CompletenessJson } from './reads.js';
 
-/** How often a build is checked while a client waits for it to become complete. */
+/** Interval at which a build is checked while a client waits for it to become complete. */
 const COMPLETENESS_POLL_MILLISECONDS = 500;
 
 /** A comparison that has not begun, so it will see every run recorded until now. */
@@ -21,7 +21,7 @@ export class CompletenessChecker {
 
   constructor(readonly jobs: Pick<JobRunner, 'read'>) {}
 
-  /** Whether the server is about to stop, so that no request may wait. */
+  /** True once the server is about to stop, so that no request may wait. */
   get isClosing(): boolean {
     return this.#closing.signal.aborted;
   }

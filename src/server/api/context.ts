@@ -27,7 +27,7 @@ export interface Context {
   splitAsks: SplitAsks;
   /** The addresses that nodes send. */
   linkNotes: LinkNotes;
-  /** What each project has stored today. */
+  /** Bytes that each project has stored today. */
   dailyBytes: DailyBytes;
   readiness: { assert(): Promise<void> };
   log: Logger;
@@ -58,7 +58,7 @@ export interface Context {
   dashboard: Dashboard | null;
 }
 
-/** What only the dashboard needs. */
+/** The parts of the context that only the dashboard needs. */
 export interface Dashboard {
   files: DashboardFiles;
   passwords: PasswordAttempts;
@@ -91,16 +91,16 @@ export interface ProcessState {
     unsound: { at: Millis; problems: string | null } | null;
     /** The size of the newest one. */
     bytes: number;
-    /** How long it took; 0 before the first since the start. */
+    /** Time that it took; 0 before the first since the start. */
     seconds: number;
     /** Attempts that failed since the start. */
     failures: number;
-    /** Whether the last attempt failed. */
+    /** True if the last attempt failed. */
     hasFailed: boolean;
   } | null;
   /** Summaries of builds that were written since the start, and builds that wait for theirs. */
   summaries: { written: number; waiting: number };
-  /** What was sent to webhooks since the start, by result. */
+  /** Number of events sent to webhooks since the start, by result. */
   deliveries: Readonly<Record<string, number>>;
   /** Null without a certificate. */
   certificateExpiresAt: Millis | null;
@@ -111,7 +111,7 @@ export interface ServerState extends ProcessState {
   store: StoreLoad;
 }
 
-/** What the page of the server shows, and other processes are told. */
+/** Status of a process, for the page of the server and for other processes. */
 export interface ServerStatus {
   /** The machine and the address of this process. */
   name(): string;

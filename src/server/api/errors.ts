@@ -15,7 +15,7 @@ const ENDS: Record<SessionEnd, string> = {
   gone: '',
 };
 
-/** What a node with another list of test files needs, in the words of the protocol and of Ballast's own clients. */
+/** Advice to a node with another list of test files, in the words of the protocol and of Ballast's own clients. */
 const ANOTHER_LIST = {
   split: 'another list for the same commit needs a split for each CI run (fixed_test_suite_split: false; ballast split --dynamic)',
   'split of a CI run': 'another list needs another CI run (ci_build_id; BALLAST_BUILD_ID)',

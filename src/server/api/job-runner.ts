@@ -28,7 +28,7 @@ export const LARGE_BODY_BYTES = 2_097_152;
 /** Requests of a project to play a build that may wait; beyond it 503. */
 export const WAITING_WHAT_IFS_PER_PROJECT = 20;
 
-/** Who asks for work that may have to wait. */
+/** The project and caller of work that may have to wait. */
 export interface Asker {
   project: number;
   /** A page of the dashboard asks, not a CI job. */

@@ -63,7 +63,7 @@ export function decodeRest(rest: Buffer, name: ListName, containers: number): Ra
   return isObject(sent) && sent[name] === PLACEHOLDER && isExact(sent) ? sent : null;
 }
 
-/** Whether no id is an integer that JSON.parse may have rounded. Its digits are looked for in the whole body. */
+/** Reports whether no id is an integer that JSON.parse may have rounded. Its digits are looked for in the whole body. */
 function isExact(parameters: RawParameters): boolean {
   return Object.values(parameters).every(value => !Number.isInteger(value) || Number.isSafeInteger(value));
 }

@@ -36,7 +36,7 @@ export interface Listing<Asked> {
   suite: Suite | null;
 }
 
-/** What a POST asks for is prepared before anything is changed. */
+/** A POST in two steps: the request is prepared before anything is changed. */
 export interface Post<Asked, Prepared> {
   /** The parameter that lists all test files; null: its list is another one each time. */
   list: ListName | null;

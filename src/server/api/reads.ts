@@ -61,7 +61,7 @@ export interface InsightQuestion {
   now: Millis;
 }
 
-/** What is chosen: parts of `why`, or the format of `trace`. */
+/** A choice of the answer: parts of `why`, or the format of `trace`. */
 export interface InsightFilter extends WhyFilter {
   format?: 'chrome' | 'otlp';
 }
@@ -89,7 +89,7 @@ const trend =
   };
 
 export const reads = {
-  /** Whether every test file of a CI run is recorded. */
+  /** Reports whether every test file of a CI run is recorded. */
   async completeness(store: Store, subject: CompletenessSubject): Promise<CompletenessJson> {
     const answer = await completeness(store, subject);
     return { isComplete: answer.is_complete, json: JSON.stringify(answer) };
@@ -111,7 +111,7 @@ export const reads = {
     return { json: JSON.stringify({ failed_paths: await failedPaths(store, queue) } satisfies TestPathsAnswer) };
   },
 
-  /** Where the minutes of a CI run went. Throws a 422 when its recorded runs do not fit in memory. */
+  /** Divides the wall time of a CI run into parts. Throws a 422 when its recorded runs do not fit in memory. */
   async minutes(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {
     const settings = await settingsOf(store.access, subject.project);
     const links = await linksOf(store, subject, settings);
@@ -131,7 +131,7 @@ export const reads = {
     return { json: JSON.stringify(otlpTrace(subject, timeline, project?.name ?? '')) };
   },
 
-  /** What is expected of a CI run. Throws a 404 when no plan is known. */
+  /** Forecasts a CI run. Throws a 404 when no plan is known. */
   async forecast(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {
     return { json: JSON.stringify(await forecastOf(store, subject, now)) };
   },
@@ -165,7 +165,7 @@ export const reads = {
 
 export type Reads = typeof reads;
 
-/** Whether a CI run is read on the main thread, because that takes no longer than to ask a worker thread. */
+/** Reports whether a CI run is read on the main thread, because that takes no longer than to ask a worker thread. */
 export async function isSmallSubject({ plans }: Store, { ciRun, recorded, build }: Subject): Promise<boolean> {
   const basis = ciRun && (await plans.part(ciRun.plan, 'basis'));
   // The split or queue expired.
@@ -175,7 +175,7 @@ export async function isSmallSubject({ plans }: Store, { ciRun, recorded, build 
   return planned + build.node_total + (recorded ? recorded.test_files + recorded.subsets : 0) < POOLED_INSIGHT_FILES;
 }
 
-/** Whether the runs of a build are read on the main thread, because that takes no longer than to ask a worker thread. */
+/** Reports whether the runs of a build are read on the main thread, because that takes no longer than to ask a worker thread. */
 export function isSmallBuild({ test_files, subsets }: Build): boolean {
   return test_files + subsets < POOLED_TEST_FILES;
 }

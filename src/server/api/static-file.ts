@@ -41,7 +41,7 @@ export function fileAnswer(
   };
 }
 
-/** Whether If-None-Match has an entity tag, by weak comparison, or is `*` (RFC 9110, section 13.1.2). */
+/** Reports whether If-None-Match has an entity tag, by weak comparison, or is `*` (RFC 9110, section 13.1.2). */
 function isKnown(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',').some(each => ['*', etag, `W/${etag}`].includes(each.trim()));
 }

@@ -36,7 +36,7 @@ export class WhatIfPlayer {
   }
 }
 
-/** What it costs to play a number of nodes, in files: each pull looks at all nodes. */
+/** Cost of playing a number of nodes, in files: each pull looks at all nodes. */
 function costOf({ suite }: Scenario, nodes: number): number {
   return suite.weights.length + nodes ** 2;
 }

@@ -7,7 +7,7 @@ export const IDLE_SECONDS = 10;
 /** Larger answers are sent in chunks of this size, as fast as the client reads. */
 export const ANSWER_CHUNK_BYTES = 65_536;
 
-/** What the writers of both HTTP libraries share. */
+/** Code that the writers of both HTTP libraries share. */
 
 /** Writes the headers of an answer, except those for its length and its connection, which differ by library. */
 export function writeHeaders(

@@ -7,7 +7,7 @@ import { LogThrottle } from './log-throttle.js';
 const RESERVED_OPEN_FILES = 256;
 export const LISTEN_RETRY_MILLISECONDS = 1000;
 
-/** How many connections the system's limit of open files allows. */
+/** Number of connections that the system's limit of open files allows. */
 export interface ConnectionCapacity {
   maxConnections: number;
   maxOpenFiles: number;

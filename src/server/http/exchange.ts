@@ -25,7 +25,7 @@ export interface Observer {
 /** Status for metrics only: the client left before it was answered. */
 const CLIENT_LEFT = 499;
 
-/** What bounds requests, and how their clients are recognized. */
+/** Bounds of requests, and the means to recognize their clients. */
 export interface RequestOptions extends BodyLimits {
   memory: MemoryBudget;
   /** The most bytes that a request may have as its body; Infinity: as many as the server takes; 0: nobody reads it. */
@@ -65,7 +65,7 @@ export class Exchange implements RequestReceiver, Peer {
   #answerBytes = 0;
   #stopSending = () => {};
   #foundOwner: { owner: Owner } | null = null;
-  /** Whether the body was received to its end. Only then may the connection carry another request. */
+  /** True once the body was received to its end. Only then may the connection carry another request. */
   #isBodyRead = false;
 
   constructor(
@@ -169,7 +169,7 @@ export class Exchange implements RequestReceiver, Peer {
     if (!this.#hasEnded) this.#answerError(error);
   }
 
-  /** What each line of the log about the request has. */
+  /** Fields of each line of the log about the request. */
   get #facts(): { request: string; method: string; path: string } {
     const { id: request, method, path } = this.head;
     return { request, method, path };

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { Request } from './request.js';
 
-/** What a proxy reports about the request that it forwarded: the values of X-Forwarded-Proto and X-Forwarded-Host. */
+/** A proxy's report on the request that it forwarded: the values of X-Forwarded-Proto and X-Forwarded-Host. */
 export interface Forwarded {
   proto: string;
   host: string;

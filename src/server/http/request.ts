@@ -48,7 +48,7 @@ export interface Peer {
   address(): string;
 }
 
-/** What a handler returns. Only http/ writes bytes. */
+/** The result of a handler. Only http/ writes bytes. */
 export interface Answer {
   status: number;
   /** With status 304: the body that the client has. It is not sent. */

@@ -4,10 +4,10 @@ import type { ProjectSettings } from '../../protocol/project-settings.js';
 import type { Store } from '../engine/ports/store.js';
 import type { Subject } from './subject.js';
 
-/** Where people find a build elsewhere. A null address is not known. */
+/** Addresses of a build on other sites. A null address is not known. */
 export interface BuildLinks {
   commit_url: string | null;
-  /** What changed since `previous`. */
+  /** Changes since `previous`. */
   diff_url: string | null;
   /** The newest build of the branch before this one that is of another commit; null: there is none. */
   previous: PreviousBuild | null;

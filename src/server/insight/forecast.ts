@@ -10,7 +10,7 @@ import { buildHead, type Subject } from './subject.js';
 import { readTimeline } from './timeline/read-timeline.js';
 import { hasRecordedLast, type NodeLane } from './timeline/timeline.js';
 
-/** What is expected of a CI run. Throws a 404 when no plan is known, and a 422 when its recorded runs do not fit in memory. */
+/** Forecasts a CI run. Throws a 404 when no plan is known, and a 422 when its recorded runs do not fit in memory. */
 export async function forecastOf(store: Store, subject: Subject, now: Millis): Promise<ForecastAnswer> {
   const { ciRun } = subject;
   const forecast = ciRun && (await store.plans.part(ciRun.plan, 'forecast'));

@@ -22,7 +22,7 @@ export interface Subject {
   ciRuns: CiRun[];
 }
 
-/** Which build and CI run an answer is about. */
+/** The build and CI run of an answer. */
 export function buildHead({ build, recorded, ciRun }: Subject, { kind, started_at, wall, paused, is_running, state }: Timeline): BuildHead {
   return {
     build_id: recorded?.id ?? null,

@@ -34,7 +34,7 @@ export async function newSignInUrl({ signIns }: Store, address: string, now: Mil
   return signInUrl(address, (await createOperatorLink(signIns, now)).secret);
 }
 
-/** Where the build puts the front end: index.html, assets/<name>-<hash>.<extension>, and compressed copies .br and .gz beside each. */
+/** Folder in which the build puts the front end: index.html, assets/<name>-<hash>.<extension>, and compressed copies .br and .gz beside each. */
 const FOLDER = fileURLToPath(new URL('dist/src/dashboard', packageFolder));
 
 /** Reads the front end into memory, so that a request reads nothing from the disk and its path names no file. */

@@ -1,8 +1,8 @@
 import type { Maintenance } from '../engine/ports/maintenance.js';
 
-/** How long /readyz waits for its test write. */
+/** Time that /readyz waits for its test write. */
 export const READY_SECONDS = 2;
-/** How long after its start the result of a test write is reused. */
+/** Time after its start during which the result of a test write is reused. */
 export const READY_CACHE_MILLISECONDS = 1000;
 
 /**

@@ -48,7 +48,7 @@ export interface Service {
   url: string;
   /** The address of the admin port; null: there is none. */
   adminUrl: string | null;
-  /** Which HTTP server answers, and why, if it is the slower one; else null. */
+  /** The HTTP server that answers, and the reason, if it is the slower one; else null. */
   slowerServer: string | null;
   /** The token of the project that the first start creates; null at every other start. */
   firstToken: string | null;
@@ -83,7 +83,7 @@ export interface ServiceDependencies {
   openThreads?: typeof startThreads;
   /** Reads the front end of the dashboard. */
   dashboardFiles?: () => DashboardFiles;
-  /** What the check of a password costs when none is set. */
+  /** Cost of checking a password when none is set. */
   passwordCost?: ScryptCost;
 }
 

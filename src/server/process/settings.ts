@@ -7,7 +7,7 @@ import type { HttpServerName } from '../http/choose-adapter.js';
 import { parseTrustedProxies } from '../http/forwarded.js';
 
 interface Definition<T> {
-  /** What stands for the value in the help of the flag; null: there is no flag, for what a process list must not show, and what belongs to it. */
+  /** Placeholder of the value in the help of the flag; null: there is no flag, for values that a process list must not show, and their companions. */
   value: string | null;
   defaultText?: string;
   help: string;

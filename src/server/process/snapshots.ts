@@ -23,7 +23,7 @@ export interface SnapshotSettings {
   /** The folder of the snapshots. */
   folder: string;
   everyMilliseconds: number;
-  /** How many are kept. */
+  /** Number of snapshots that are kept. */
   keep: number;
 }
 
@@ -237,7 +237,7 @@ function ownSnapshots(entries: readonly { name: string; isFile(): boolean }[], u
     .sort((a, b) => b.at - a.at);
 }
 
-/** Whether a path is a folder or within it. */
+/** Reports whether a path is a folder or within it. */
 function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way === '' || !/^\.\.(\/|$)/.test(way);

@@ -30,7 +30,7 @@ interface Waiting {
   project: number;
   build: BuildKey;
   dueAt: number;
-  /** It is due then, even if runs are still being recorded. */
+  /** The summary is due at this time, even if runs are still being recorded. */
   latestAt: number;
 }
 
@@ -41,7 +41,7 @@ interface Waiting {
  * kill, a list that shows such a build has its summary written.
  */
 export class Summarizer {
-  /** How many summaries were written since the start. */
+  /** Number of summaries written since the start. */
   written = 0;
   readonly #waiting = new Map<string, Waiting>();
   readonly #throttle = new LogThrottle();
@@ -69,7 +69,7 @@ export class Summarizer {
     this.#looking = setInterval(() => this.noteSilent().catch(err => this.#report(err)), SUMMARY_REPEAT_MILLISECONDS).unref();
   }
 
-  /** How many builds wait for their summary. */
+  /** Number of builds that wait for their summary. */
   get waiting(): number {
     return this.#waiting.size;
   }

@@ -48,9 +48,9 @@ export class SlewedClock {
 export interface Swept {
   /** When the last scheduled sweep ended; null: none has. */
   endedAt: Millis | null;
-  /** How long it took. */
+  /** Time that the sweep took. */
   seconds: number;
-  /** How many records all sweeps deleted, by kind. */
+  /** Number of records that all sweeps deleted, by kind. */
   readonly deleted: Record<ExpiringKind, number>;
 }
 

@@ -18,7 +18,7 @@ const GROWN_FILES_PER_LOOK = 5;
 export const TOLD_RUN_MILLISECONDS = 86_400_000;
 /** Projects that wait for a look at their newest builds; beyond it the next build has it made. */
 const WAITING_LOOKS = 1000;
-/** What a project may have waiting to be sent to its webhook; beyond it the oldest is dropped. */
+/** Events that may wait to be sent to the webhook of a project; beyond this number the oldest is dropped. */
 export const WAITING_DELIVERIES_PER_PROJECT = 100;
 
 /** A build that ended, whose trends are to be looked at. */

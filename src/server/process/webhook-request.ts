@@ -3,7 +3,7 @@ import type { NewDelivery } from '../engine/ports/deliveries.js';
 import { signatureOf } from '../engine/webhooks/signature.js';
 import { bodyOf } from '../engine/webhooks/template.js';
 
-/** How long a webhook may take to answer. Less than the first pause of deliveries. */
+/** Time that a webhook may take to answer. Less than the first pause of deliveries. */
 const WEBHOOK_MILLISECONDS = 10_000;
 
 export type WebhookSettings = Pick<ProjectSettings, 'webhook_secret' | 'webhook_template'> & { webhook_url: string };

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long divided work of all kinds goes on in one turn of the event loop. */
+/** Time that divided work of all kinds goes on in one turn of the event loop. */
 export const SHARED_TURN_MILLISECONDS = 2;
 
 let last: Promise<unknown> = Promise.resolve();

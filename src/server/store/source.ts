@@ -3,7 +3,7 @@ import type { Store } from '../engine/ports/store.js';
 import type { LmdbOptions } from './lmdb/store.js';
 import type { DatabaseOptions, StatementKind } from './postgresql/connection/database.js';
 
-/** Where a store is: in a folder of this machine, or in a database, which any number of processes serve. */
+/** Place of a store: a folder of this machine, or a database, which any number of processes serve. */
 export type StoreSource = { dataDir: string } | DatabaseSource;
 
 export interface DatabaseSource {
@@ -24,7 +24,7 @@ export function sourceOf({ dataDir, databaseUrl, databasePasswordFile, databaseC
   return { database: { url: databaseUrl, passwordFile: databasePasswordFile, ca: databaseCa } };
 }
 
-/** What messages call a store: its folder, or the URL of its database without the password and the parameters. */
+/** Name of a store in messages: its folder, or the URL of its database without the password and the parameters. */
 export function placeOf(source: StoreSource): string {
   if ('dataDir' in source) return source.dataDir;
   return source.database.url.replace(/\?.*$/s, '').replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1@');

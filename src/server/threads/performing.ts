@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import type { Group, Task } from './threads.js';
 
-/** What a thread was started with. */
+/** Returns the value that a thread was started with. */
 export function setupOfThread<Setup>(): Setup {
   return workerData as Setup;
 }

@@ -4,13 +4,13 @@ import { Piscina } from 'piscina';
 /** A worker thread that has had nothing to do for this long ends. */
 const IDLE_THREAD_MILLISECONDS = 60_000;
 
-/** What a thread is told to do. The buffers of its input may be moved to the thread. */
+/** Work for a thread. The buffers of its input may be moved to the thread. */
 export interface Task {
   job: string;
   input: unknown;
 }
 
-/** Whose tasks a thread performs: those of CI nodes and jobs, or those of people who read about builds. */
+/** Users of a thread's tasks: CI nodes and jobs, or people who read about builds. */
 export type Group = 'nodes' | 'people';
 
 /** Performs tasks in worker threads. */
@@ -25,7 +25,7 @@ export interface Threads {
 export interface ThreadsOptions {
   /** The address of the module that each thread runs. Its default export is made by `performing`. */
   filename: string;
-  /** What the module needs: it is copied to each thread. */
+  /** Input of the module: it is copied to each thread. */
   setup: object;
   /** The most threads for nodes. There is one for people, only while it is used. */
   most: number;

@@ -28,7 +28,7 @@ export function pageAnswer({ page }: DashboardFiles, request: Request): Answer {
   return needsSession ? { ...answer, headers: { ...answer.headers, ...PRELOAD } } : answer;
 }
 
-/** Whether a browser asks for a page that does not exist. Below /v1 and /v2, programs ask. */
+/** Reports whether a browser asks for a page that does not exist. Below /v1 and /v2, programs ask. */
 export function isMissingPage({ method, path, wantsHtml }: Request): boolean {
   return wantsHtml && (method === 'GET' || method === 'HEAD') && !/^\/v\d(\/|$)/.test(path) && !isAsset(path);
 }

@@ -19,12 +19,12 @@ const DISK_WARNING_BYTES = 1_073_741_824;
 
 type Health = ServerProcess['health'][number];
 
-/** What a process tells those that serve the same store. */
+/** Status that a process publishes to those that serve the same store. */
 export interface ProcessStatus extends ServerProcess {
   sweep: { last_at: string | null; deleted: Record<string, number> };
-  /** Those seen last. */
+  /** The clients seen last. */
   clients: ClientLine[];
-  /** Those seen last, each with the id of its project. */
+  /** The requests refused last, each with the id of its project. */
   refused: (Omit<RefusedLine, 'project'> & { project: number | null })[];
 }
 
@@ -73,7 +73,7 @@ export function toldStatus(status: ProcessStatus): string {
 
 const parse = typia.json.createIsParse<ProcessStatus>();
 
-/** What the other processes told, those that started first in front. One that was not seen for an hour is left out. */
+/** Statuses of the other processes, those that started first in front. A process that was not seen for an hour is left out. */
 export async function otherStatuses(processes: Processes, now: Millis): Promise<ProcessStatus[]> {
   const told = await processes.others(now - SILENT_PROCESS_SHOWN_MILLISECONDS);
   const statuses = told.flatMap(({ status: text, at }) => {

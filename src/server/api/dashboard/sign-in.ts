@@ -105,7 +105,10 @@ async function sessionAnswer(
   };
 }
 
-/** What failed sign-ins are counted by: an IPv4 address, or the first 64 bits of an IPv6 address, because a host may use all addresses that share them. */
+/**
+ * Key by which failed sign-ins are counted: an IPv4 address, or the first 64 bits of an IPv6 address, because a host may use all addresses that share
+ * them.
+ */
 export function networkOf(address: string): string {
   const [plain = ''] = address.split('%');
   if (isIP(plain) !== 6) return plain;

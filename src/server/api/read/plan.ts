@@ -18,7 +18,7 @@ export const toNodeCountsQuery = reader(typia.misc.literals<keyof NodeCountsQuer
   isForm: true,
 });
 
-/** What to play, with the numbers of nodes read. @param cut every `cut` of the query */
+/** Reads the changes to play, with the numbers of nodes read. @param cut every `cut` of the query */
 export function toWhatIfQuery(raw: RawParameters, cut: readonly string[]) {
   const query = requireValid(validateQuery(coerceForm(raw, queryNames)), sent => ({
     ...checkNodes(sent),

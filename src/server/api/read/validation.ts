@@ -66,7 +66,7 @@ function toId(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-/** What the types of a message cannot say. */
+/** Rules of a message that its types cannot express. */
 interface Rules<T> {
   /** Empty fields choose nothing, as in a form. */
   isForm?: boolean;

@@ -12,7 +12,7 @@ const MAIN_PART = 0.5;
 const [, , ...LOSSES] = PART_NAMES;
 type Loss = (typeof LOSSES)[number];
 
-/** What made more of a part, if no node stands out. */
+/** Causes of a larger part, if no node stands out. */
 const SHARED: Readonly<Record<Loss, string>> = {
   slow_nodes: 'slow nodes',
   estimates: 'wrong estimates',
@@ -44,7 +44,7 @@ function cause(text: string, seconds: number, about: Partial<DifferenceCause> = 
   return { text, seconds: wholeMilliseconds(seconds), path: null, node_index: null, ...about };
 }
 
-/** What changed in the least time that was possible: the number of nodes, and the files. */
+/** Explains changes of the least possible time: by the number of nodes, and by the files. */
 function floorCauses(now: MeasuredBuild, before: Measured, files: readonly ComparedFile[]): DifferenceCause[] {
   const usualWork = before.parts.even_share * before.nodes;
   const ofNodes = now.nodes === before.nodes ? 0 : usualWork / now.nodes - usualWork / before.nodes;
@@ -82,7 +82,7 @@ function longestOf(files: ReadonlyMap<string, number>): string {
   return [...files].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0] as const)[0];
 }
 
-/** Whether a difference goes the same way as another, and makes at least half of it. */
+/** Reports whether a difference goes the same way as another, and makes at least half of it. */
 function isMain(part: number, whole: number): boolean {
   return part * whole > 0 && Math.abs(part) >= MAIN_PART * Math.abs(whole);
 }
@@ -102,7 +102,7 @@ function lossCause(name: Loss, now: MeasuredBuild, before: Measured): Difference
   return text === null ? cause(SHARED[name], seconds) : cause(`node ${most.node_index} ${text}`, seconds, { node_index: most.node_index });
 }
 
-/** What happened to a node; null: the loss has no cause in a single node. */
+/** Explains a loss by one node; null: the loss has no cause in a single node. */
 function ofNode(name: Loss, { timeline, minutes }: MeasuredBuild, node_index: number): string | null {
   const { spans, start } = timeline.nodes[node_index]!;
   const hasRestarted = spans.some(({ lease, is_replay }) => lease === 'restarted' || is_replay);

@@ -13,7 +13,7 @@ export function comparedFiles(now: MeasuredBuild, before: Measured): ComparedFil
     .sort((a, b) => size(b) - size(a) || (a.path < b.path ? -1 : 1));
 }
 
-/** How much longer a file took. One that did not run took no time. */
+/** Additional seconds that a file took. A file that did not run took no time. */
 export function differenceOf({ seconds, before }: ComparedFile): number {
   return (seconds ?? 0) - (before ?? 0);
 }

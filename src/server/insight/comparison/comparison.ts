@@ -28,7 +28,7 @@ export interface ComparisonSubject {
   now: Millis;
 }
 
-/** How many causes the verdict names, and the least part of the wall time that one of them makes. */
+/** Number of causes that the verdict names, and the least part of the wall time that one of them makes. */
 const NAMED_CAUSES = 3;
 const NAMED_PART = 0.01;
 

@@ -4,7 +4,7 @@ import { joinPieces, type PieceTime } from '../../engine/pieces/join-pieces.js';
 import { type Minutes, minutesOf } from '../minutes/minutes.js';
 import type { Timeline } from '../timeline/timeline.js';
 
-/** What is compared: the times of a build, or the medians of several. Durations are seconds. */
+/** One side of a comparison: the times of a build, or the medians of several. Durations are seconds. */
 export interface Measured {
   wall: number;
   floor: number;

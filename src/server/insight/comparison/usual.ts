@@ -22,7 +22,7 @@ const LEAST_BUILDS = 3;
 
 type UsualStore = Pick<Store, 'builds' | 'summaries' | 'access'>;
 
-/** What is usual, and the builds whose summaries are to be written before it is read again. */
+/** The usual times, and the builds whose summaries are to be written before these times are read again. */
 export interface Usual {
   /** Null: too few builds tell. */
   found: { builds: Omit<UsualBuilds, 'shorter'>; walls: number[]; measured: Measured } | null;
@@ -30,8 +30,8 @@ export interface Usual {
 }
 
 /**
- * What the last builds before a build tell that ended complete, with as many nodes: of its branch, or else of the default branch. The time of
- * a file is the median over the builds that measured it, if they are at least half.
+ * Medians of the last complete builds before a build that had as many nodes: of its branch, or else of the default branch. The time of a file is the
+ * median over the builds that measured it, if they are at least half.
  */
 export async function usualFor(store: UsualStore, { project, build, recorded }: Subject): Promise<Usual> {
   const outdated: ProjectBuild[] = [];

@@ -5,7 +5,7 @@ export interface Execution {
   file: number;
   /** Its part of the span's busy time. */
   busy: number;
-  /** What was recorded; null: nothing, so `busy` is a part of the span by the estimates. */
+  /** Recorded seconds; null: nothing was recorded, so `busy` is a part of the span by the estimates. */
   seconds: number | null;
   /** The file ran before, or this time was lost because the file ran elsewhere. */
   isRepeat: boolean;
@@ -19,15 +19,15 @@ export interface Work {
   scale: number;
 }
 
-/** What a node ran, by span. */
+/** The executions of a node, by span. */
 export interface NodeWork {
   lane: NodeLane;
   works: Work[];
-  /** It started and recorded nothing after its last files, and cannot be at work: what is left of the build is lost time. */
+  /** True if the node started, recorded nothing after its last files, and cannot be at work: the rest of the build is lost time. */
   isLost: boolean;
 }
 
-/** What the nodes of a timeline ran. Of the executions of a file, the first recorded one is work, and the others repeat it. */
+/** Lists the executions of the nodes of a timeline. Of the executions of a file, the first recorded one is work, and the others repeat it. */
 export function executionsOf({ nodes, paths, estimates, wall, is_running }: Timeline): NodeWork[] {
   const recorded = recordedFiles(nodes, paths.length);
   const worked = nodes.map((lane): NodeWork => {

@@ -18,7 +18,7 @@ import { fileInVerdict, nodesText, verdictOf } from './verdict.js';
 /** The slowest files that the minutes of a build list. */
 const SLOW_FILES = 20;
 
-/** Where the wall time of a CI run went, with the nodes, files and sentences that explain it, and where people find it elsewhere. */
+/** Divides the wall time of a CI run into parts, with the nodes, files and sentences that explain them, and the addresses of the build elsewhere. */
 export function explainMinutes(
   subject: Subject,
   timeline: Timeline,
@@ -85,7 +85,7 @@ function priceOf({ nodes }: Timeline, settings: PriceSettings): MinutesAnswer['p
   return cost && { ...cost, amount: rounded(cost.amount, 1e6) };
 }
 
-/** What is not known of a CI run and what is assumed instead, one sentence each. */
+/** Unknown facts of a CI run and the assumptions in their place, one sentence each. */
 export function assumptionsOf({ kind, areStartsKnown, is_running, paused, nodes }: Timeline, minutes: Minutes): string[] {
   const sentences: string[] = [];
   if (is_running)

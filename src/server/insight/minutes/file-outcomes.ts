@@ -2,7 +2,7 @@ import type { MinutesAnswer, SlowFile } from '../../../protocol/answers/minutes.
 import { fileOf } from '../../../protocol/test-case.js';
 import type { Timeline, TimelineFiles } from '../timeline/timeline.js';
 
-/** How the files of a CI run ended. */
+/** Outcomes of the files of a CI run. */
 export interface FileOutcomes extends Pick<MinutesAnswer, 'missing'> {
   /** The files that took longest, slowest first. */
   slowest: SlowFile[];

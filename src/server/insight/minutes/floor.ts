@@ -3,13 +3,13 @@ import type { Timeline } from '../timeline/timeline.js';
 import { executionsOf, type NodeWork } from './executions.js';
 import { type Slowness, slownessOf } from './slowness.js';
 
-/** What no plan could have saved. Durations are seconds. */
+/** The least time of any plan. Durations are seconds. */
 export interface Floor {
   worked: NodeWork[];
   slowness: Slowness;
   /** The time of all files at the usual speed of the nodes, each file once, divided by the number of nodes. */
   evenShare: number;
-  /** How much longer than an even share the longest file takes. */
+  /** Time by which the longest file exceeds an even share. */
   beyond: number;
   /** `evenShare` + `beyond`, in whole milliseconds. */
   floor: number;
@@ -20,7 +20,7 @@ export interface Floor {
 export interface LongExecution {
   file: number;
   node_index: number;
-  /** How long it took there. */
+  /** Seconds that the file took there. */
   seconds: number;
 }
 

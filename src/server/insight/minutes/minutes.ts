@@ -6,7 +6,7 @@ import { floorOf, type LongExecution } from './floor.js';
 import { idleCauses } from './idle-causes.js';
 import { type NodeMinutes, nodeMinutes } from './node-minutes.js';
 
-/** Where the wall time of a CI run went. `parts` add up to `wall` exactly, in whole milliseconds. */
+/** The wall time of a CI run in parts. `parts` add up to `wall` exactly, in whole milliseconds. */
 export interface Minutes extends Pick<MinutesAnswer, 'wall' | 'floor' | 'parts'> {
   /** By node_index. */
   nodes: NodeMinutes[];
@@ -20,7 +20,7 @@ const COVERED = ['idle', 'late_starts', 'gaps', 'unreported', 'repeats', 'slow_n
 const [, , ...LOSSES] = PART_NAMES;
 type Loss = (typeof LOSSES)[number];
 
-/** Where the wall time went, as PART_DEFINITIONS defines it. Pure. */
+/** Divides the wall time into the parts that PART_DEFINITIONS defines. Pure. */
 export function minutesOf(timeline: Timeline): Minutes {
   const { wall, cost } = timeline;
   const hidden = cost?.hidden ?? 0;

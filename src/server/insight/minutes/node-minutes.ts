@@ -1,6 +1,6 @@
 import { busyTime, type NodeWork, type Work } from './executions.js';
 
-/** Where the wall time of one node went, in seconds. late + work + repeats + unreported + gaps + idle is the wall time of the build. */
+/** The wall time of one node in parts, in seconds. late + work + repeats + unreported + gaps + idle is the wall time of the build. */
 export interface NodeMinutes {
   node_index: number;
   /** Until its first request. All of the wall time, when it never started. */
@@ -9,7 +9,7 @@ export interface NodeMinutes {
   work: number;
   /** Files that had run before, files that ran elsewhere, and what is left of the build of a lost node. */
   repeats: number;
-  /** What its files took besides their recorded times, as far as it is known. */
+  /** Time that its files took besides their recorded times, as far as it is known. */
   unreported: number;
   /** The rest of each span, and the time between spans. */
   gaps: number;
@@ -17,7 +17,7 @@ export interface NodeMinutes {
   idle: number;
   /** Its duration relative to its estimates and to the other nodes; null: unknown. */
   slowness: number | null;
-  /** It recorded nothing after its last files, and cannot be at work. */
+  /** True if the node recorded nothing after its last files, and cannot be at work. */
   isLost: boolean;
   /** Its files took longer together than it had them, as with parallel test runners. Their times are scaled down to fit. */
   isScaled: boolean;

@@ -2,7 +2,7 @@ import { DEVIATIONS_PER_MAD, mean, median } from '../../planning/estimating/medi
 import type { TimelineFiles } from '../timeline/timeline.js';
 import type { NodeWork } from './executions.js';
 
-/** How long nodes took for their files, relative to the estimates. */
+/** Times of nodes for their files, relative to the estimates. */
 export interface Slowness {
   /** By node: its duration relative to its estimates and to the other nodes, 1 as the others; null: too few files to know. */
   factors: (number | null)[];
@@ -28,11 +28,11 @@ const TRIMMED = 0.2;
 const ERROR_OF_TRIMMED_MEAN = 1.06;
 
 /**
- * How slow each node was. A node is slower than the others when its files took another factor of their estimates. The factor of a node is
- * the mean of the logarithms of actual over estimated duration without the outermost ones (a median would need half as many files again
- * for the same error), over that of the usual node (the lower median of all nodes). It is significant when it is at least 1.15 and so many
- * standard errors above 1 that it seldom is by chance among so many nodes: 2 + sqrt(2 ln nodes). The errors come from the median absolute
- * deviation of all files, or of its own files if that is larger.
+ * Computes the slowness of each node. A node is slower than the others when its files took another factor of their estimates. The factor of a node is
+ * the mean of the logarithms of actual over estimated duration without the outermost ones (a median would need half as many files again for the same
+ * error), over that of the usual node (the lower median of all nodes). It is significant when it is at least 1.15 and so many standard errors above 1
+ * that it seldom is by chance among so many nodes: 2 + sqrt(2 ln nodes). The errors come from the median absolute deviation of all files, or of its
+ * own files if that is larger.
  */
 export function slownessOf(nodes: readonly NodeWork[], files: TimelineFiles): Slowness {
   const logs = logRatios(nodes, files);

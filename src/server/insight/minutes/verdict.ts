@@ -18,17 +18,17 @@ const REPEATS_PART = 0.02;
 /** Unreported time is told when it is more than this part of the wall time. */
 const UNREPORTED_PART = 0.05;
 
-/** What delays all nodes alike is told when it is more than this part of the wall time. */
+/** Part of the wall time beyond which a delay of all nodes is reported. */
 const SHARED_PART = 0.1;
 
-/** What a node lost is compared with another node when that lost more than a tenth of it, too. */
+/** The loss of a node is compared with another node when that one lost more than a tenth of it, too. */
 const OWN_PART = 0.9;
 
 /** A node is overdue when its files take longer than expected by more than this, and more than twice as long. */
 const OVERDUE_SECONDS = 60;
 
 /**
- * What is missing, who ended last, what decided that, and what cost all nodes much, in a few sentences.
+ * Says in a few sentences what is missing, which node ended last, what decided that, and what cost all nodes much.
  *
  * @param missing the files that were planned and not recorded
  */
@@ -70,7 +70,7 @@ function running(timeline: Timeline, started: readonly NodeLane[]): string {
   return [`The build is running: ${state}`, ...(ended > 0 ? awaited(atWork) : []), ...overdue(atWork, timeline)].join(' ');
 }
 
-/** What the nodes that the others wait for have not recorded: it is lost if they have died. */
+/** Names the files that the nodes for which the others wait have not recorded: these files are lost if the nodes have died. */
 function awaited(atWork: readonly NodeLane[]): string[] {
   const times = atWork.flatMap(({ spans }) => spans.flatMap(({ seconds }) => seconds));
   const files = times.filter(time => time === null).length;
@@ -80,7 +80,10 @@ function awaited(atWork: readonly NodeLane[]): string[] {
   ];
 }
 
-/** Which nodes have had their last files for far longer than these should take. Until a batch of guesses has ended, nobody knows what that is. */
+/**
+ * Names the nodes that have had their last files for far longer than these should take. Until a batch of guesses has ended, the time that files
+ * should take is unknown.
+ */
 function overdue(atWork: readonly NodeLane[], timeline: Timeline): string[] {
   if (wasMostlyGuessed(timeline) && (timeline.cost?.slowdown ?? 1) === 1) return [];
   const late = atWork.flatMap(({ node_index, spans }) => {
@@ -141,7 +144,7 @@ function causeOf(timeline: Timeline, minutes: Minutes, last: LastNode): string {
   return texts[main.name]?.() ?? '';
 }
 
-/** How late the last node was: after the node before it or, where these ended together, after the first one. */
+/** Delay of the last node: after the node before it or, where these ended together, after the first one. */
 function delayOf({ late, spread }: LastNode, { wall }: Minutes): number {
   return late > leastDelay(wall) ? late : spread;
 }
@@ -174,7 +177,7 @@ function wrongEstimate(span: Span, files: TimelineFiles, delay: number): string 
   return actual > estimated ? `its last files took ${factorText(actual / estimated)} their estimates` : '';
 }
 
-/** What the reports do not tell, as a sentence with what to do; empty: they tell nearly all, or another sentence says it. */
+/** Says how much time no report explains, and what to do; empty: reports explain nearly all, or another sentence says it. */
 function unreported(timeline: Timeline, minutes: Minutes, last: LastNode | null): string {
   const { parts, wall, nodes } = minutes;
   const { seconds } = parts.find(({ name }) => name === 'unreported')!;
@@ -192,7 +195,7 @@ const SHARED: Partial<Record<PartName, string>> = {
   gaps: 'The start and end of the test runner',
 };
 
-/** What cost most of the time that is lost, as a sentence; empty: it cost little, or another sentence tells it. */
+/** Names the largest cost among the lost time, as a sentence; empty: it cost little, or another sentence tells it. */
 function shared(timeline: Timeline, minutes: Minutes, last: LastNode | null): string {
   const { parts, wall } = minutes;
   const [most] = parts.filter(({ name }) => SHARED[name] !== undefined).sort((a, b) => b.seconds - a.seconds);
@@ -202,7 +205,9 @@ function shared(timeline: Timeline, minutes: Minutes, last: LastNode | null): st
   return isTold ? '' : `${SHARED[most.name]} cost ${durationText(most.seconds)} of the build.`;
 }
 
-/** Which nodes recorded nothing, and how many files are missing, as a sentence; empty: none. It comes first, however little time that cost. */
+/**
+ * Names the nodes that recorded nothing, and the number of missing files, as a sentence; empty: none. It comes first, however little time that cost.
+ */
 export function lossesOf({ nodes, kind }: Timeline, { nodes: minutes }: Minutes, missing: MinutesAnswer['missing']): string {
   const cancelled = nodes.filter(({ isCancelled }) => isCancelled);
   const lost = nodes.filter(({ node_index, isCancelled }) => minutes[node_index]!.isLost && !isCancelled);
@@ -221,20 +226,20 @@ export function lossesOf({ nodes, kind }: Timeline, { nodes: minutes }: Minutes,
   return `${absent.join('. ')}${files && `: ${files}`}.`;
 }
 
-/** Which nodes were run again and got nothing, as a sentence: the gate does not take the build for complete. Empty: none. */
+/** Names the nodes that were run again and got nothing, as a sentence: the gate does not take the build for complete. Empty: none. */
 function emptyReruns({ nodes }: Timeline): string {
   const again = indexesOf(nodes.filter(({ ranNothingAgain }) => ranNothingAgain));
   return again.length === 0 ? '' : `${nodesText(again)} ran nothing when run again, so a green result proves nothing.`;
 }
 
-/** Which nodes got files, as a part of a sentence. */
+/** Names the nodes that got files, as a part of a sentence. */
 function handedTo(files: MinutesAnswer['missing']): string {
   const nodes = [...new Set(files.map(({ node_index }) => node_index))].filter(node => node !== null).sort((a, b) => a - b);
   const them = files.length === 1 ? 'it' : 'them';
   return nodes.length === 0 ? `no node got ${them}` : `${nodesText(nodes).toLowerCase()} got ${them}`;
 }
 
-/** Which nodes gave files back or restarted, as a sentence; empty: none did, or it cost little, or another sentence tells it. */
+/** Names the nodes that gave files back or restarted, as a sentence; empty: none did, or it cost little, or another sentence tells it. */
 function repeats({ nodes }: Timeline, { nodes: minutes, parts, wall }: Minutes, last: LastNode | null): string {
   const costly = nodes.filter(({ start, node_index }) => start !== null && minutes[node_index]!.repeats > wall * REPEATS_PART);
   const silent = costly.filter(({ spans }) => spans.some(({ lease }) => lease === 'expired' || lease === 'returned'));
@@ -246,7 +251,7 @@ function repeats({ nodes }: Timeline, { nodes: minutes, parts, wall }: Minutes, 
   return restarted.length > 0 ? `${nodesText(indexesOf(restarted))} restarted, and files ran again.` : '';
 }
 
-/** Whether the sentence about the last node says that this delayed it. */
+/** Reports whether the sentence about the last node names this part as the cause of its delay. */
 function isCauseOf(last: LastNode, minutes: Pick<Minutes, 'parts' | 'wall'>, name: PartName): boolean {
   return last.spread > leastDelay(minutes.wall) && mainCause(minutes, last)?.name === name;
 }

@@ -7,7 +7,7 @@ import { expectedSeconds, type Span } from './timeline.js';
 /** Recorded times beyond a week are errors, which must not drown all others. */
 const MAX_SECONDS = 7 * 86_400;
 
-/** How long the files of a run took together, in whole milliseconds. */
+/** Time that the files of a run took together, in whole milliseconds. */
 export function millisecondsIn({ seconds }: Pick<Run, 'seconds'>): number {
   const total = seconds.reduce((sum, each) => sum + each, 0);
   return Math.round(1000 * Math.min(MAX_SECONDS, total));
@@ -83,13 +83,13 @@ function divide(cases: readonly number[], seconds: number, places: ReadonlyMap<n
 export const SILENT_MILLISECONDS = 900_000;
 const SILENT_FACTOR = 3;
 
-/** Whether a node that was not heard of since it got its files may still run them. */
+/** Reports whether a node that was not heard of since it got its files may still run them. */
 export function mayBeAtWork(span: Span, columns: FileColumns, now: Millis): boolean {
   const isTaken = span.lease === 'expired' || span.lease === 'restarted';
   return !isTaken && now - span.from <= SILENT_MILLISECONDS + SILENT_FACTOR * expectedOf(span, columns);
 }
 
-/** How long the files of a span are expected to take, in milliseconds. */
+/** Time that the files of a span are expected to take, in milliseconds. */
 export function expectedOf({ files }: Pick<Span, 'files'>, columns: FileColumns): number {
   return Math.round(expectedSeconds(columns, files) * 1000);
 }

@@ -6,7 +6,7 @@ export class FileColumns implements TimelineFiles {
   readonly paths: string[] = [];
   readonly estimates: (number | null)[] = [];
   readonly is_guess: (0 | 1)[] = [];
-  /** What a batch of the files costs, as far as it is known. */
+  /** Cost of a batch of the files, as far as it is known. */
   cost: LearnedCost | null = null;
   readonly #indices = new Map<string, number>();
 

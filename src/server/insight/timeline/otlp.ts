@@ -24,7 +24,7 @@ type Attributes = Readonly<Record<string, string | number | boolean | null | und
 
 /** A span without what is the same for all, or computed from the rest. Times are seconds since the start of the CI run. */
 interface Draft {
-  /** What identifies it in its trace, also when it is exported again. */
+  /** Identifies the span in its trace, also when the trace is exported again. */
   key: string;
   parent: string;
   name: string;
@@ -154,7 +154,7 @@ function nodeDrafts({ lane, works, isLost: isSilent }: NodeWork, timeline: Timel
   ];
 }
 
-/** Whether some file failed when the node last ran it; null: its client does not report it. */
+/** Reports whether some file failed when the node last ran it; null: its client does not report it. */
 function failedAtLast(works: readonly Work[]): boolean | null {
   const outcomes = new Map<number, boolean>();
   for (const { span } of works) {
@@ -238,7 +238,7 @@ function nanos(startedAt: Millis, seconds: number): string {
   return `${Math.round(startedAt * 1000 + seconds * 1e6)}000`;
 }
 
-/** Those that are known. A collector refuses all spans for half a surrogate pair, which a branch or an id may have, and a path may not. */
+/** Returns the known attributes. A collector refuses all spans for half a surrogate pair, which a branch or an id may have, and a path may not. */
 function attributesOf(attributes: Attributes): OtlpAttribute[] {
   return Object.entries(attributes).flatMap(([key, value]) => {
     if (value === null || value === undefined) return [];

@@ -21,7 +21,7 @@ interface Interval {
   to: number;
 }
 
-/** Whether a node had recorded the files that it got before a time; true if it had got none. */
+/** Reports whether a node had recorded the files that it got before a time; true if it had got none. */
 function hadRecorded({ spans }: NodeLane, at: number): boolean {
   const last = spans.findLast(({ from }) => from < at);
   return !last || isRecorded(last);
@@ -46,8 +46,8 @@ function pausesIn(lanes: readonly NodeLane[]): Interval[] {
 }
 
 /**
- * What is added to the time of each batch, and to later times of its node, so that a clock that was set back does not jump: the next batch
- * follows the last one immediately, because the time between them is unknown.
+ * Returns the time to add to each batch, and to later times of its node, so that a clock that was set back does not jump: the next batch follows the
+ * last one immediately, because the time between them is unknown.
  *
  * @param batches in the order of their numbers, which is the order of their hand-outs
  */

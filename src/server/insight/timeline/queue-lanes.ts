@@ -26,7 +26,7 @@ export interface QueueHistory {
   beganAt: Millis;
 }
 
-/** What each node of a queue did. Times are milliseconds since 1970. */
+/** Makes a lane of each node of a queue. Times are milliseconds since 1970. */
 export function queueLanes({ nodeTotal, batches, runs, beganAt }: QueueHistory, columns: FileColumns, now: Millis): Lanes {
   const shifts = shiftsOf(batches);
   const movedAt = timesOfMoves(batches, shifts);
@@ -50,8 +50,7 @@ export function queueLanes({ nodeTotal, batches, runs, beganAt }: QueueHistory, 
 }
 
 /**
- * Whether a run was recorded before its node got a batch. Where only the clock can tell, the run must also be later than the batch before.
- *
+ * Reports whether a run was recorded before its node got a batch. Where only the clock can decide, the run must also be later than the batch before.
  * @param last when the node got that batch
  */
 function isBefore(run: Run, { runs_before, handed_at }: Batch, last: Millis): boolean {

@@ -24,7 +24,7 @@ import { recordedCost, toLearnedCost } from './recorded-batches.js';
 import { recordedLanes } from './recorded-lanes.js';
 import { type Timeline, withTimes } from './timeline.js';
 
-/** What the nodes of a CI run did. Throws a 422 when its recorded runs do not fit in memory. */
+/** Reads the lanes of the nodes of a CI run. Throws a 422 when its recorded runs do not fit in memory. */
 export async function readTimeline(store: Store, subject: Subject, now: Millis): Promise<Timeline> {
   const { ciRun } = subject;
   const runs = await runsOf(store, subject);
@@ -41,7 +41,7 @@ async function runsOf({ builds }: Store, { recorded, ciRun, next }: Subject): Pr
   return runs.sort((a, b) => a.node_index - b.node_index || a.run - b.run);
 }
 
-/** Whether a run belongs to a CI run: it names this one, or none while this one was the newest of its build. */
+/** Reports whether a run belongs to a CI run: it names this one, or none while this one was the newest of its build. */
 function isOf(ciRun: CiRun, next: CiRun | null, run: RunHead): boolean {
   if (!isAfter(run, beginningOf(ciRun))) return false;
   if (ciRun.ci_run !== UNNAMED_CI_RUN && run.ci_run !== 0) return run.ci_run === ciRun.digest;
@@ -176,7 +176,7 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
 /** A file of a split. */
 export interface SplitFile {
   path: string;
-  /** What it was planned with, guessed or not. */
+  /** Seconds that the file was planned with, guessed or not. */
   seconds: number;
   isGuess: boolean;
 }

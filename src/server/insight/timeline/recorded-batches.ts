@@ -12,7 +12,7 @@ import { median, medianSlope } from '../../planning/estimating/median.js';
 import { toSeconds, toWeight } from '../../planning/weight.js';
 import { isFinished, type Span, type Timeline } from './timeline.js';
 
-/** What the batches of a queue tell of their cost, by the recorded times of their files; null: nothing. */
+/** Sums over the batches of a queue, by the recorded times of their files; null: nothing. */
 export function observedInTimeline(timeline: Timeline): BatchSums | null {
   return observedIn(batchesIn(timeline), { setting: settingOf(timeline), learned: null });
 }
@@ -22,9 +22,9 @@ const MIN_BATCHES = 6;
 const SIGNIFICANT_ERRORS = 2;
 
 /**
- * What a batch of a queue cost, by the recorded times of its files; null: no batch tells. Hidden time is the median slope between smaller
- * and larger batches of what their recorded times do not explain, which neither estimates nor speeds of nodes disturb. Batches
- * that are too few, or all as large, tell what a project learns from them.
+ * Cost of a batch of a queue, by the recorded times of its files; null: no batch shows it. Hidden time is the median slope between smaller and larger
+ * batches of the time that their recorded times do not explain, which neither estimates nor speeds of nodes disturb. Where batches are too few, or
+ * all as large, the cost is what a project learns from them.
  */
 export function recordedCost(timeline: Timeline): LearnedCost | null {
   const batches = batchesIn(timeline);
@@ -68,7 +68,7 @@ function batchesIn({ kind, nodes }: Timeline): RecordedBatch[] {
   );
 }
 
-/** What the planner expected a pull to cost before it had seen a batch: of a project that has learned nothing, the setting. */
+/** Cost of a pull that the planner expected before it had seen a batch: for a project that has learned nothing, the setting. */
 function settingOf({ expectedCost: first }: Timeline): number {
   return toWeight(first?.pull_cost ?? 0);
 }

@@ -5,7 +5,7 @@ import type { FileColumns } from './file-columns.js';
 import type { Lanes } from './queue-lanes.js';
 import type { NodeLane, Span } from './timeline.js';
 
-/** What was planned for nodes, and recorded by them, by node and in the order of recording. */
+/** Plans and records of nodes, by node and in the order of recording. */
 export interface RecordedHistory {
   nodeTotal: number;
   /** By node: its planned files; empty: of recordings only. */
@@ -16,8 +16,8 @@ export interface RecordedHistory {
 }
 
 /**
- * What each node of a split did, or of a CI run of which only recordings are known: a span for each run, which began when the node asked for its
- * files, as far as that is known, and ended when it was recorded. Times are milliseconds since 1970.
+ * Makes a lane of each node of a split, or of a CI run of which only recordings are known: a span for each run, which began when the node asked for
+ * its files, as far as that is known, and ended when it was recorded. Times are milliseconds since 1970.
  */
 export function recordedLanes({ nodeTotal, planned, runs, beganAt }: RecordedHistory, columns: FileColumns, now: Millis): Lanes {
   const runsOf = Array.from({ length: nodeTotal }, (): Run[] => []);

@@ -5,20 +5,20 @@ import { expectedTime } from '../../planning/batching/batch-cost.js';
 import { floorOf } from '../minutes/floor.js';
 import { buildHead, type Subject } from '../subject.js';
 
-/** What the nodes of a CI run did, and when. Durations are seconds, and times of nodes are seconds since the start. */
+/** Actions of the nodes of a CI run, with their times. Durations are seconds, and times of nodes are seconds since the start. */
 export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | 'state' | 'wall'>, TimelineFiles {
   /** When the first node began: its first pull, or else the creation of the split, or else derived from the recorded times. */
   started_at: Millis;
-  /** Whether the nodes asked for their files when they are said to have started; otherwise this is derived from recorded times. */
+  /** True if the nodes asked for their files when they are said to have started; otherwise this is derived from recorded times. */
   areStartsKnown: boolean;
-  /** What the queue expected of a batch at its first one; null: unknown. */
+  /** Cost of a batch that the queue expected at its first one; null: unknown. */
   expectedCost: LearnedCost | null;
   /**
-   * What a batch cost: by the recorded times of a queue that has ended, as a running queue had learned it at its last batch, or of a split
-   * as it is known now; null: unknown.
+   * Cost of a batch: by the recorded times of a queue that has ended, as a running queue had learned it at its last batch, or of a split as it is
+   * known now; null: unknown.
    */
   cost: LearnedCost | null;
-  /** How long nothing ran before a node was retried. This time is cut out: what came later has earlier times here. */
+  /** Time in which nothing ran before a node was retried. This time is cut out: later events have earlier times here. */
   paused: number;
   /** By node_index: one for each node of the build, also for a node that never started. */
   nodes: NodeLane[];
@@ -30,31 +30,33 @@ export type TimelineFiles = Pick<TimelineAnswer, 'paths' | 'estimates' | 'is_gue
 export interface NodeLane extends Omit<LaneAnswer, 'recorded'> {
   /** When it last recorded a run; null: it has not recorded since it began. */
   recordedAt: number | null;
-  /** It was run again and got no file, as when the CI system repeats a job whose queue is empty: nothing tells that its tests pass now. */
+  /**
+   * True if the node was run again and got no file, as when the CI system repeats a job whose queue is empty: nothing shows that its tests pass now.
+   */
   ranNothingAgain?: true;
-  /** It was cancelled with its last batch, and has not come back. */
+  /** True if the node was cancelled with its last batch, and has not come back. */
   isCancelled?: true;
 }
 
 export type Span = SpanAnswer;
 
-/** What files are expected to take, in seconds: no less than their estimates. */
+/** Time that files are expected to take, in seconds: no less than their estimates. */
 export function expectedSeconds({ estimates, cost }: Pick<Timeline, 'estimates' | 'cost'>, files: readonly number[]): number {
   const estimate = files.reduce((sum, file) => sum + (estimates[file] ?? 0), 0);
   return cost ? expectedTime(files.length, estimate, cost) : estimate;
 }
 
-/** Whether most files of a build were never measured before. */
+/** Reports whether most files of a build were never measured before. */
 export function wasMostlyGuessed({ is_guess }: TimelineFiles): boolean {
   return is_guess.reduce<number>((sum, each) => sum + each, 0) > is_guess.length / 2;
 }
 
-/** Whether a batch ended, and all of its files were recorded. */
+/** Reports whether a batch ended, and all of its files were recorded. */
 export function isFinished({ seconds, to, from, lease }: Span): boolean {
   return seconds.length > 0 && to > from && lease !== 'expired' && lease !== 'restarted' && !seconds.includes(null);
 }
 
-/** Whether a node has recorded its last files. */
+/** Reports whether a node has recorded its last files. */
 export function hasRecordedLast({ recordedAt, spans }: NodeLane): boolean {
   return recordedAt !== null && recordedAt >= (spans.at(-1)?.to ?? 0);
 }
@@ -71,7 +73,7 @@ export function withTimes(lane: NodeLane, timeOf: (time: number) => number): Nod
   };
 }
 
-/** Whether the node recorded a time for some file of a span. */
+/** Reports whether the node recorded a time for some file of a span. */
 export function isRecorded({ seconds }: Pick<Span, 'seconds'>): boolean {
   return seconds.some(each => each !== null);
 }

@@ -109,7 +109,7 @@ async function search(
   }
 }
 
-/** What a list can be sorted by. */
+/** Keys by which a list can be sorted. */
 export const LINE_KEYS = {
   started: ({ started_at }) => Date.parse(started_at),
   nodes: ({ node_total }) => node_total,

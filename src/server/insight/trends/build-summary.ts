@@ -17,7 +17,7 @@ import { summarize } from './summary.js';
 /** The summary of the newest CI run of a build, and what else is read of its timeline at the same time. */
 export interface SummarizedBuild extends Pick<Subject, 'recorded' | 'ciRun'> {
   summary: Summary;
-  /** What its batches tell of their cost, if its queue was one of guesses: it could not. */
+  /** Sums over its batches, if its queue was one of guesses and so could not observe their cost. */
   observed: BatchSums | null;
   /** Why files are missing, in a sentence; null: none are, nodes are at work, or the build was cancelled, of which nobody needs to be told. */
   losses: string | null;

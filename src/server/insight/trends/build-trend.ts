@@ -22,12 +22,12 @@ function addDays(first: number, days: readonly DaySummary[]): DaySummary {
   };
 }
 
-/** How many builds of a day ended complete, as far as it is known: those whose times count. */
+/** Number of builds of a day that ended complete, as far as it is known. Only their times count. */
 export function completeBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
   return sums.builds - sums.incomplete - (sums.cancelled ?? 0) - sums.partial;
 }
 
-/** Those of them that were planned, of which `saved` is the sum. */
+/** Number of complete builds that were planned, of which `saved` is the sum. */
 export function plannedBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
   return sums.builds - sums.incomplete - (sums.cancelled ?? 0) - sums.unplanned;
 }

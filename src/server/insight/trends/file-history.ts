@@ -23,7 +23,7 @@ interface Time {
   at: Millis;
   node_index: number;
   seconds: number;
-  /** It ran in pieces. */
+  /** True if the file ran in pieces. */
   isCut: boolean;
 }
 
@@ -131,7 +131,7 @@ async function lastTime(
   return null;
 }
 
-/** What is known of the cases of the file; null: nothing was told of them. */
+/** Reads the known cases of the file; null: no client reported any. */
 async function piecesOf({ cases }: Store, { project, path }: FileHistorySubject): Promise<FileHistory['pieces']> {
   const told = await cases.of(project, path, READ_CASE_BYTES_PER_REQUEST);
   const known = told && knownCases(told.kept);
@@ -142,8 +142,8 @@ async function piecesOf({ cases }: Store, { project, path }: FileHistorySubject)
 }
 
 /**
- * What it brings to run a file in pieces, as What-if plays a build: this one took so much less because the file ran in pieces, or would have
- * taken so much less. Null: the build cannot be played, or it is running.
+ * Gain of running a file in pieces, as What-if plays a build: the time that this build saved because the file ran in pieces, or would have saved.
+ * Null: the build cannot be played, or it is running.
  */
 async function playCut(store: Store, build: Build, { path, now }: FileHistorySubject) {
   const { id, node_total } = build;

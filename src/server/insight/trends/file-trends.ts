@@ -69,7 +69,7 @@ export async function fileTrends(
   return { answer, outdated };
 }
 
-/** How many of these builds each file decided, according to their summaries. */
+/** Counts, for each file, the builds that it decided, according to their summaries. */
 async function decidedBuilds(store: Pick<Store, 'summaries'>, builds: readonly Build[]) {
   const decided = new Map<string, number>();
   const outdated: Build[] = [];
@@ -94,7 +94,7 @@ function sortFiles(files: Uint32Array, keyOf: (file: number) => number | string)
 
 /** Statistics of the files of a table. The expensive ones are computed where they are needed. */
 class Files {
-  /** What the next build plans with, in seconds; 0: it will not have the file. */
+  /** Estimates of the next build, in seconds; 0: it will not have the file. */
   readonly estimates: Float64Array;
 
   /** @param times the current times of the files in seconds; NaN: unknown */

@@ -17,7 +17,7 @@ export interface FlagsSubject {
   events: readonly WebhookEventName[];
 }
 
-/** What trends tell of the newest builds of a branch. */
+/** Flags of trends on the newest builds of a branch. */
 export interface Flags {
   grown: NewlyGrown[];
   slow: SlowNode[];

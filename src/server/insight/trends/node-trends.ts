@@ -48,8 +48,8 @@ export async function nodeTrends(store: Pick<Store, 'builds' | 'summaries'>, sub
 }
 
 /**
- * Whether a node is slow again and again: its median is that of a slow node, and it was slower than the usual node in so many builds that
- * a coin would hardly fall so (the sign test of Arbuthnott, 1710), with the chance divided by the number of nodes (Bonferroni).
+ * Reports whether a node is slow again and again: its median is that of a slow node, and it was slower than the usual node in so many builds that a
+ * coin would hardly fall so (the sign test of Arbuthnott, 1710), with the chance divided by the number of nodes (Bonferroni).
  */
 export function patternOf(slowness: readonly (number | null)[], nodes: number): Omit<NodeTrend, 'node_index' | 'last_builds'> {
   const known = slowness.filter(each => each !== null);

@@ -32,8 +32,8 @@ const TODAY: readonly [name: string, help: string, sum: DaySum][] = [
 ];
 
 /**
- * What a project's owner has Prometheus read: today, for the default branch and all others together, and the newest build of the default
- * branch that has ended. It is read from summaries, so its cost does not grow with the number of builds.
+ * Metrics that a project's owner has Prometheus read: today, for the default branch and all others together, and the newest build of the default
+ * branch that has ended. They are read from summaries, so their cost does not grow with the number of builds.
  */
 export async function projectMetrics(
   store: Pick<Store, 'builds' | 'ciRuns' | 'summaries'>,
@@ -100,7 +100,7 @@ export async function projectMetrics(
   return { answer: metrics, outdated: [...newest.outdated, ...(ofBranch?.outdated ?? [])] };
 }
 
-/** What a day has beside a part of it. */
+/** Subtracts a part of a day from the day. */
 function minus(day: DaySummary, { sums }: DaySummary): DaySummary {
   const rest = Object.entries(day.sums).map(([name, sum]) => [name, Math.max(0, wholeMilliseconds(sum - sums[name as DaySum]))]);
   return { ...day, sums: Object.fromEntries(rest) as DaySummary['sums'] };

@@ -32,7 +32,7 @@ export async function withSummaries({ summaries }: Pick<Store, 'summaries'>, bui
   return builds.map((build, i) => ({ build, summary: found[i]! }));
 }
 
-/** Whether a build needs another summary: it has none, runs were recorded later, or nodes were at work when it was made. */
+/** Reports whether a build needs another summary: it has none, runs were recorded later, or nodes were at work when it was made. */
 export function isOutOfDate({ recorded }: Pick<Build, 'recorded'>, summary: Pick<Summary, 'recorded' | 'state'> | null): boolean {
   return summary === null || summary.recorded !== recorded || summary.state === 'running';
 }
@@ -48,7 +48,7 @@ export function decidingPath(summary: Pick<Summary, 'line'> | null): string | nu
   return decided && 'path' in decided ? fileOfPiece(decided.path) : null;
 }
 
-/** What the timeline of the newest CI run of a build tells for lists and trends. */
+/** Sums up the timeline of the newest CI run of a build for lists and trends. */
 export function summarize(
   build: Pick<Build, 'recorded'> | null,
   timeline: Timeline,

@@ -8,14 +8,14 @@ export type EstimatesOf = Assumptions['estimates'];
 /** A file that is cut by hand. */
 export type Cut = Assumptions['cut'][number];
 
-/** What cannot be seen in a scenario. */
+/** Facts behind a scenario that the scenario does not show. */
 export interface Background {
   estimates: EstimatesOf;
   /** The build had mostly guesses. */
   wereGuesses: boolean;
   /** Long files run in pieces. */
   areInPieces: boolean;
-  /** How many pieces of that build are played as they were. */
+  /** Number of pieces of that build that are played as they were. */
   fixedPieces: number;
   cuts: readonly Cut[];
   /** Files without a recorded time; null: nothing was to be recorded, the suite is planned ahead. */

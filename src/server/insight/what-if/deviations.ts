@@ -51,7 +51,7 @@ export function drawSuites(suite: PlayedSuite, deviations: Float64Array): Played
   });
 }
 
-/** How often `drawSuites` returns the suite. */
+/** Number of draws in which `drawSuites` returns the suite. */
 export function drawsOf({ seconds }: PlayedSuite, deviations: Float64Array): number {
   return deviations.length === 0 ? 1 : 2 * Math.min(MAX_DRAWS / 2, Math.ceil(DRAWN_FILES / 2 / seconds.length));
 }

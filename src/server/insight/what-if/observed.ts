@@ -3,7 +3,7 @@ import type { Mode } from '../../planning/estimating/estimate.js';
 import { median, medianSlope } from '../../planning/estimating/median.js';
 import { isFinished, type NodeLane, type Span, type Timeline } from '../timeline/timeline.js';
 
-/** What the timeline of a CI run says about its files and its nodes. Durations are seconds. */
+/** Facts about files and nodes that the timeline of a CI run shows. Durations are seconds. */
 export interface Observed {
   /** By file: the longest of its recorded times; NaN: no node recorded it. */
   seconds: Float64Array;
@@ -13,9 +13,9 @@ export interface Observed {
   lanes: NodeLane[];
   /** When each of them started, since the start of the build. */
   starts: Float64Array;
-  /** What a node loses with each batch. */
+  /** Time that a node loses with each batch. */
   pullCost: number;
-  /** What a file takes besides its recorded time. */
+  /** Time that a file takes besides its recorded time. */
   hidden: number;
   /** Seconds of test files that a node runs in a second: 1, or more when it runs files side by side. */
   rate: number;
@@ -45,7 +45,7 @@ export function observe(timeline: Timeline): Observed {
   return { seconds, nodes, lanes, starts, hidden, ...costOfBatches(lanes, hidden) };
 }
 
-/** Whether a build shows what a node loses in a mode: only a queue shows it of each batch. */
+/** Reports whether a build shows the time that a node loses in a mode: only a queue shows it of each batch. */
 export function showsPullCost({ kind }: Pick<Timeline, 'kind'>, mode: Mode): boolean {
   return kind === 'queue' || mode === 'split';
 }

@@ -46,7 +46,7 @@ export interface PreparedPlan {
   nodes: number[];
   within: number | null;
   mostUseful: number;
-  /** What is said of the suite. */
+  /** The parts of the answer about the suite. */
   suite: Pick<PlanAnswer, 'assumptions' | 'files' | 'unknown_files' | 'total' | 'longest'>;
 }
 
@@ -136,7 +136,7 @@ async function usualBuild({ builds, access }: Store, project: number, branch: st
 
 type Seen = Pick<Scenario, 'starts' | 'speeds' | 'speedSpread' | 'rate' | 'hidden' | 'pullCost' | 'deviations'>;
 
-/** How the nodes of a build started and ran, and how its times deviated from their estimates. */
+/** Observes in a build how its nodes started and ran, and how its times deviated from their estimates. */
 function seenIn(timeline: Timeline | null, observed: Observed | null, mode: Mode, expectedPullCost: number): Seen {
   const pullCost = mode === 'queue' ? toSeconds(expectedPullCost) : 0;
   const none = new Float64Array();

@@ -28,7 +28,7 @@ import { AS_IT_WAS, type Candidate, type Changes, hadPieces, type Knowledge, usu
 /** A build with another number of nodes is shown beside a played one if it was created within this time of it. */
 const MEASURED_BUILD_MILLISECONDS = 1_209_600_000;
 
-/** How to play a build again. */
+/** Options to play a build again. */
 export interface Playing {
   changes: Changes;
   /** See Knowledge; null: the files that took longest. */
@@ -37,7 +37,7 @@ export interface Playing {
   expectedPullCost: number;
 }
 
-/** Which build to play again, and how. */
+/** A build to play again, and the options. */
 export interface WhatIfSubject extends Playing {
   project: number;
   /** The id of a build or of a CI run. */
@@ -217,7 +217,7 @@ async function knowledgeFor(
   return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, candidates, cases, pieces, expectedPullCost };
 }
 
-/** What is known of the cases of those of these files that a queue may cut. */
+/** Reads the known cases of the files, of those given, that a queue may cut. */
 export async function knownPieces(
   { cases }: Pick<Store, 'cases'>,
   project: number,

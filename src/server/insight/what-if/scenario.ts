@@ -19,7 +19,7 @@ export interface Scenario {
   suite: PlayedSuite;
   /** The files of it that may run in pieces; none: all run whole. */
   cuttable: readonly CuttableFile[];
-  /** How the durations deviate from the seconds of the suite (see `deviationsOf`); empty: not at all. */
+  /** Factors by which durations deviate from the seconds of the suite (see `deviationsOf`); empty: not at all. */
   deviations: Float64Array;
   /** Most estimates are guesses. */
   isGuessed: boolean;
@@ -35,13 +35,13 @@ export interface Scenario {
   speedSpread: number;
   /** Seconds of test files that a node of usual speed runs in a second: more than 1 when it runs files side by side. */
   rate: number;
-  /** What a file takes besides its recorded time. */
+  /** Time that a file takes besides its recorded time. */
   hidden: number;
-  /** What a node loses with each batch. */
+  /** Time that a node loses with each batch. */
   pullCost: number;
-  /** What a node takes before it starts. */
+  /** Time that a node takes before it starts. */
   setup: number;
-  /** What the planner takes these two for at first. */
+  /** The two values that the planner assumes at first. */
   expected: { hidden: number; pullCost: number };
 }
 

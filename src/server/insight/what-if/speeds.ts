@@ -4,7 +4,7 @@ import { executionsOf } from '../minutes/executions.js';
 import { type Slowness, slownessOf } from '../minutes/slowness.js';
 import type { Timeline } from '../timeline/timeline.js';
 
-/** How fast the nodes of a build ran test files, relative to the usual speed. */
+/** Speeds at which the nodes of a build ran test files, relative to the usual speed. */
 export interface Speeds {
   /** By node that started. */
   speeds: Float64Array;

@@ -12,7 +12,7 @@ import { type Observed, observe, showsPullCost } from './observed.js';
 import { cutsFor, mostUsefulNodes, play, type Scenario, withCost } from './scenario.js';
 import { speedsIn } from './speeds.js';
 
-/** What to change in a build that is played again; null: as it was. */
+/** Changes of a build that is played again; null: as it was. */
 export interface Changes {
   mode: Mode | null;
   /** Null: see `usualEstimatesOf`. */
@@ -22,7 +22,7 @@ export interface Changes {
   pullCost: number | null;
   /** Seconds of the job before a node starts. */
   setup: number;
-  /** Whether long files run in pieces, which only a queue has; null: as in the build, unless files are to be cut. */
+  /** True if long files run in pieces, which only a queue has; null: as in the build, unless files are to be cut. */
   inPieces: boolean | null;
   /** Files of the timeline to cut by hand. */
   cut: readonly string[];
@@ -31,7 +31,7 @@ export interface Changes {
 /** A build that is played so shows its own cost of a pull: the configured one plays no part. */
 export const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, setup: 0, inPieces: null, cut: [] };
 
-/** What is known in addition to the timeline. */
+/** Facts that are known in addition to the timeline. */
 export interface Knowledge {
   nodeTotal: number;
   /** Today's estimates by path; null: they are not needed. */
@@ -40,7 +40,7 @@ export interface Knowledge {
   candidates: readonly string[];
   /** The seconds of the test cases of these and of the files to cut; a file whose test cases were never measured is missing. */
   cases: ReadonlyMap<string, readonly number[]>;
-  /** What is known of the cases of files that a queue may cut, by path. */
+  /** Known cases of files that a queue may cut, by path. */
   pieces: ReadonlyMap<string, KnownCases>;
   /** The configured cost of a pull, as a weight, for a split that is played as a queue. */
   expectedPullCost: number;
@@ -51,7 +51,7 @@ export interface WhatIf {
   scenario: Scenario;
   /** The scenario with long files in pieces, or if it has pieces, with whole files; null: no file can run in pieces. */
   other: Scenario | null;
-  /** How many files run in pieces on as many nodes as the build had, here or in `other`. */
+  /** Number of files that run in pieces on as many nodes as the build had, here or in `other`. */
   filesInPieces: number;
   assumptions: Assumptions;
   /** See `mostUsefulNodes`. */
@@ -164,7 +164,7 @@ function withEstimates(files: PlayedFile[], estimates: EstimatesOf, now: Knowled
   return files.map(file => ({ ...file, estimate: (estimates === 'now' ? now!.seconds.get(file.path) : null) ?? file.seconds }));
 }
 
-/** Whether files of a build ran in pieces. */
+/** Reports whether files of a build ran in pieces. */
 export function hadPieces({ paths }: Pick<Timeline, 'paths'>): boolean {
   return paths.some(path => pieceOf(path) !== null);
 }

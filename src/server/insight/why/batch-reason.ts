@@ -12,7 +12,7 @@ export interface ReturnedFiles {
   files: number;
 }
 
-/** What the reason for a batch is made of. Durations are seconds. */
+/** Facts for the reason of a batch. Durations are seconds. */
 export interface BatchFacts {
   node_index: number;
   nodeTotal: number;
@@ -65,7 +65,7 @@ function sizeReasons(facts: BatchFacts, decision: Decision): string[] {
   return sentences;
 }
 
-/** How files differed from their estimates. */
+/** Says how files differed from their estimates. */
 function paceText({ slowdown, hidden }: Decision): string {
   const isSlow = !isUsual(slowdown);
   if (hidden < LEAST_HIDDEN) return isSlow ? ` and files took ${ratioText(slowdown)} times their estimates until then,` : '';
@@ -130,7 +130,7 @@ function ratioText(ratio: number): string {
   return String(Number(ratio.toFixed(2)));
 }
 
-/** What the reason for a part of a split is made of. Durations are seconds. */
+/** Facts for the reason of a part of a split. Durations are seconds. */
 export interface PartFacts {
   node_index: number;
   nodeTotal: number;

@@ -15,7 +15,7 @@ export interface HandOut extends Pick<BatchReason, 'batch' | 'node_index' | 'dec
   at: number;
   /** Indices into the timeline's files, in the order in which the node was given them. */
   files: number[];
-  /** What it recorded for file i of these; null: nothing. */
+  /** Recorded seconds of file i of these; null: nothing was recorded. */
   seconds: (i: number) => number | null;
   /** Why, in a few sentences. */
   reason: () => string;
@@ -102,7 +102,7 @@ function recordedIn({ spans }: NodeLane): Map<number, number> {
   return recorded;
 }
 
-/** What the plan of a CI run knew of its files. */
+/** Facts that the plan of a CI run has of its files. */
 export interface PlanFiles {
   files: TimelineFiles;
   /** The indices of the files that were planned: the first ones of the timeline. */
@@ -129,7 +129,7 @@ function weightOf({ files: { estimates } }: PlanFiles, some: readonly number[]):
 }
 
 /**
- * Which files of each batch came back from earlier ones, by seq, most files first.
+ * Lists the files of each batch that came back from earlier ones, by seq, most files first.
  *
  * @param batches those of a queue, in the order in which they were handed out
  */

@@ -12,7 +12,7 @@ export const EXPLAINED_FILES_PER_BATCH = 1000;
 /** Files of all hand-outs in that answer. */
 const EXPLAINED_FILES = 20_000;
 
-/** Which hand-outs to explain: those of a node, or one batch. */
+/** The hand-outs to explain: those of a node, or one batch. */
 export interface WhyFilter {
   node_index?: number;
   batch?: number;

@@ -2,9 +2,9 @@ import { toSeconds } from '../weight.js';
 import type { Estimates } from './estimate.js';
 
 /**
- * Where an estimate comes from. `branch`, `default_branch`, `other_branch`: the file's own measurements there. `cases`: the sum of its test
- * cases. `file`: a test case gets a share of its file, or a percentile of the other cases in it. `directory`, `suite`: a percentile of
- * other files there. `none`: nothing was ever measured.
+ * Sources of an estimate. `branch`, `default_branch`, `other_branch`: the file's own measurements there. `cases`: the sum of its test cases. `file`:
+ * a test case gets a share of its file, or a percentile of the other cases in it. `directory`, `suite`: a percentile of other files there. `none`:
+ * nothing was ever measured.
  */
 export const SOURCES = ['branch', 'default_branch', 'other_branch', 'cases', 'file', 'directory', 'suite', 'none'] as const;
 export type Source = (typeof SOURCES)[number];

@@ -20,7 +20,7 @@ export interface StoredPlan {
 }
 
 export interface StoredQueue extends StoredPlan {
-  /** How many blocks of files it has. */
+  /** Number of its blocks of files. */
   blocks: number;
   batches(): Batch[];
 }

@@ -46,7 +46,7 @@ export function sentenceOf({ table, key, what }: Pick<Problem, 'table' | 'key' |
   return `${table} ${JSON.stringify(key)} ${what}`;
 }
 
-/** How many projects a sentence names. */
+/** Number of projects that a sentence names. */
 const PROJECTS_NAMED = 5;
 
 /**

@@ -10,7 +10,7 @@ import { type Committing, commit } from './writes/commit.js';
 
 const KEY_CHARACTERS = 32;
 
-/** What a project has before its first build. */
+/** The fields of a project before its first build. */
 export const newProject = { default_branch: null, is_default_branch_set: false, settings: {} };
 
 /** The key of a token, a link or a session. */

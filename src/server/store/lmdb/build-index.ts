@@ -13,7 +13,7 @@ function filterKey(project: number, { commit_hash, branch, node_total }: BuildFi
   return digest(project, commit_hash ?? null, branch ?? null, node_total ?? null);
 }
 
-/** How many filters find a build. */
+/** Number of filters that find a build. */
 const FILTERS = 8;
 
 /** The keys of a build in `buildIndex`. */

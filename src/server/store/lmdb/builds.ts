@@ -75,7 +75,7 @@ export function runsOfNode(number: number, node_index: number): object {
   return { start: [number, node_index, 0], end: [number, node_index, Infinity] };
 }
 
-/** Whether a node has a run in a build. */
+/** Reports whether a node has a run in a build. */
 export function hasRun({ subsets }: Pick<Tables, 'subsets'>, number: number, node_index: number): boolean {
   return subsets.getKeysCount({ ...runsOfNode(number, node_index), limit: 1 }) > 0;
 }

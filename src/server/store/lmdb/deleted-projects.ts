@@ -19,7 +19,7 @@ export const EXPIRED: Millis = 0;
 /** Before all entries of `expiry` that are not EXPIRED. */
 export const FIRST_ENTRY: ExpiryKey = [EXPIRED + 1, ''];
 
-/** Whether a record has its entry in `expiry`, or has had it moved to EXPIRED. */
+/** Reports whether a record has its entry in `expiry`, or has had it moved to EXPIRED. */
 export function willExpire({ expiry }: Pick<Tables, 'expiry'>, entry: ExpiryKey): boolean {
   const [, ...rest] = entry;
   return expiry.doesExist(entry) || expiry.doesExist([EXPIRED, ...rest]);

@@ -186,11 +186,11 @@ function deleteOwned(tables: readonly OwnedTable[], owner: string, most: number)
 
 /** A part of the expiry of a build. */
 interface Step {
-  /** How many runs were deleted. */
+  /** Number of runs that were deleted. */
   runs: number;
-  /** How many records were read or changed. A large run counts as several. */
+  /** Number of records that were read or changed. A large run counts as several. */
   work: number;
-  /** Where to go on; null: all runs were looked at. */
+  /** Place to continue at; null: all runs were looked at. */
   progress: ExpiryProgress | null;
   /** When the rest of the build expires; null: nothing is left, or not all runs were looked at. */
   next: Millis | null;

@@ -13,7 +13,7 @@ export interface ProjectRecord extends Omit<Project, 'id' | 'settings'> {
   settings: Partial<ProjectSettings>;
   /** When the project was deleted. The record goes with the last of what the project recorded. */
   deleted_at?: Millis;
-  /** Whether a path that is a test case inside a file was ever recorded. */
+  /** True if a path that is a test case inside a file was ever recorded. */
   has_test_cases: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface RunRecord extends Pick<RunHead, 'id' | 'created_at' | 'ordinal'
 export interface QueueRecord extends Omit<QueueInfo, 'id'> {
   /** Most files were never measured. */
   guessed: boolean;
-  /** What earlier queues of its project had observed of their batches; null: nothing. */
+  /** Sums that earlier queues of its project had observed of their batches; null: nothing. */
   learned: BatchSums | null;
   /** Its key in queuesOfBuild. */
   build: string;
@@ -44,7 +44,7 @@ export type CiRunKey = [project: number, created_at: Millis, id: string];
 /** '': all branches together. The day in whole days since 1970, UTC. */
 export type DayKey = [project: number, branchDigest: string, day: number];
 
-/** What was sent has no event. */
+/** A delivery. One that was sent has no event. */
 export interface DeliveryRecord extends Pick<Delivery, 'id' | 'created_at' | 'attempts'> {
   event: WebhookEvent | null;
   due_at: Millis;
@@ -63,7 +63,7 @@ export interface CasesRecord {
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
 
-/** How far the sweep has looked at the runs of a build, and when the oldest of those that it kept was recorded. */
+/** Progress of the sweep among the runs of a build, and the time of the oldest run that it kept. */
 export interface ExpiryProgress {
   after: [node_index: number, run: number] | null;
   oldest: Millis | null;

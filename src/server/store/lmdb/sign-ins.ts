@@ -5,7 +5,7 @@ import { type Committing, commit } from './writes/commit.js';
 
 export function lmdbSignIns(parts: Pick<Tables, 'links' | 'sessions' | 'values'> & Committing) {
   const { links, sessions } = parts;
-  /** Whether a session may be created. Uses up the link of an operator. */
+  /** Reports whether a session may be created. Uses up the link of an operator. */
   const takeOrigin = ({ origin }: Session): boolean => {
     if (passwordIn(parts)?.hash === origin) return true;
     const link = links.get(keyOf(origin));

@@ -44,7 +44,7 @@ export interface LmdbStore extends Store {
 }
 
 export interface LmdbOptions extends PartsOptions {
-  /** How queues in use are kept in memory; only a server changes queues. */
+  /** Options of the queues that are kept in memory while they are in use; only a server changes queues. */
   queues?: QueueOptions & { cacheBytes: number };
 }
 

@@ -91,7 +91,7 @@ function tablesIn(root: RootDatabase) {
     queuesOfNodeBuild: table<string, string>('queuesOfNodeBuild'),
     /** The id of the newest queue, by buildDigest. */
     queuesOfBuild: table<string, string>('queuesOfBuild'),
-    /** What the queues of a project observed of their batches, by project. */
+    /** Sums that the queues of a project observed of their batches, by project. */
     batchCosts: table<BatchSums, [project: number, mode: Mode]>('batchCosts'),
     ciRuns: table<CiRun, CiRunKey>('ciRuns'),
     /** By id. */

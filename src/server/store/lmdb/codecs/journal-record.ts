@@ -29,7 +29,7 @@ export function encodeHead(journal: number): Buffer {
   return encodeRecord(journal, 0, [], Buffer.alloc(BLOCK_BYTES));
 }
 
-/** Whether a file begins with the head of a journal. */
+/** Reports whether a file begins with the head of a journal. */
 export function hasHead(file: Buffer, journal: number): boolean {
   const [head] = recordsIn(file.subarray(0, BLOCK_BYTES), journal, -1);
   return head?.number === 0;

@@ -3,12 +3,12 @@ import { createPartialFile, type PartialFile } from '../../../../base/partial-fi
 import { openParts } from '../parts.js';
 import { openTables, STORE_FILE } from '../tables.js';
 
-/** How long a copy may read one snapshot of the store. Meanwhile freed pages cannot be reused. */
+/** Time that a copy may read one snapshot of the store. Meanwhile freed pages cannot be reused. */
 export const SNAPSHOT_SECONDS = 3600;
 /** Free space that a snapshot leaves on the disk of the store. */
 export const SNAPSHOT_RESERVE_BYTES = 67_108_864;
 
-/** Where a copy for a folder is made: in a folder of it. */
+/** Folder in which a copy for a folder is made: a folder inside it. */
 export const partFolderOf = (folder: string) => join(folder, '.part');
 
 export function createPartialCopy(folder: string): Promise<PartialFile> {

@@ -4,9 +4,9 @@ import { isMainThread } from 'node:worker_threads';
 import type { RootDatabase } from 'lmdb';
 import { acquireLock, type FileLock, lockHolder, locks, openLockFile } from '../../../../base/locks.js';
 
-/** How long the opening of a store waits for a pause in the writes of others. */
+/** Time that the opening of a store waits for a pause in the writes of others. */
 const OPEN_SECONDS = 10;
-/** How long a write waits for others that open the store. */
+/** Time that a write waits for others that open the store. */
 const OTHER_OPEN_MILLISECONDS = 100;
 
 /**

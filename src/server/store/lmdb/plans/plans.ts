@@ -26,7 +26,7 @@ export function blocksIn(parts: BlobParts, plan: string): ReadBlock {
   return number => readBlob(parts, plan, number);
 }
 
-/** How many blocks a queue has. */
+/** Counts the blocks of a queue. */
 export function blocksOf({ blobs }: Pick<Tables, 'blobs'>, queue: string): number {
   return blobs.getKeysCount({ start: [queue, 0], end: [queue, Infinity] });
 }

@@ -38,7 +38,7 @@ export class LmdbQueues implements Queues {
     ([, open], saved) => this.#cache.saved(open, saved),
     ([key, open]) => this.#forget(key, open),
   );
-  /** What projects learned, until it is on disk. */
+  /** Sums that projects learned, until they are on disk. */
   readonly #learned = new Map<string, BatchSums>();
   /** Queues whose use is being noted. */
   readonly #renewing = new Map<string, Promise<void>>();

@@ -5,7 +5,7 @@ import type { ExpiryKey } from '../records.js';
 import type { Tables } from '../tables.js';
 import { type Committing, putInChunks } from './commit.js';
 
-/** What reads blobs. */
+/** The tables of a reader of blobs. */
 export interface BlobParts extends Pick<Tables, 'blobs'> {
   /** A cache of the blobs that were read, by their owner. A blob never changes. */
   readonly blobsRead: LRUCache<string, ReadBlobs>;

@@ -6,10 +6,10 @@ import type { JournaledRuns } from './journaled-runs.js';
 
 /** Records that are put in one turn: about a millisecond. The files of a plan are put in one turn, however many they are. */
 const PUTS_PER_TURN = 200;
-/** How many turns of puts may wait for the disk: what others write comes behind them. */
+/** Turns of puts that may wait for the disk: writes of other kinds come behind them. */
 const PUT_TURNS_AHEAD = 10;
 
-/** What a commit needs. */
+/** The parts of a store that a commit needs. */
 export interface Committing {
   readonly root: RootDatabase;
   readonly diskSpace: Pick<DiskSpaceGuard, 'assert' | 'freeBytes'>;

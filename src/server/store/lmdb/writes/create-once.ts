@@ -11,7 +11,7 @@ export interface Creation<T> {
   name: string;
   id: string;
   expiry: ExpiryKey;
-  /** What it consists of, which is put before the record can be found. */
+  /** Parts of the record, which are put before the record can be found. */
   blobs(): EncodedPart[];
   /** Returns the existing record; null: there is none. */
   find(): T | null;

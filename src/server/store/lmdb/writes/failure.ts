@@ -6,7 +6,7 @@ import { refusals } from '../../../engine/refusal.js';
 
 /** The free space on the disk is read again after this time. */
 const DISK_CHECK_MILLISECONDS = 10;
-/** How long to wait after a failed commit for lmdb to report the cause. */
+/** Time to wait after a failed commit for lmdb to report the cause. */
 export const COMMIT_ERROR_MILLISECONDS = 2000;
 
 /** The report of lmdb on a transaction that ended. */
@@ -84,7 +84,7 @@ export class Failure {
   }
 }
 
-/** Whether an error is from the system. LMDB's own codes are negative. */
+/** Reports whether an error is from the system. LMDB's own codes are negative. */
 function isOfSystem(error: Error & { code?: unknown }): boolean {
   return typeof error.code === 'number' && (error.code > 0 || error.code === PANIC);
 }

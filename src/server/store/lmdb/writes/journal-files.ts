@@ -30,7 +30,7 @@ export const JOURNAL_FILES = ['journal-0', 'journal-1'] as const;
 const IS_FLUSHED_BY_WRITE = process.platform === 'linux';
 const FLAGS = constants.O_RDWR | constants.O_CREAT | (IS_FLUSHED_BY_WRITE ? constants.O_DSYNC : 0);
 
-/** How often the files are read again while a server writes them. */
+/** Attempts to read the files while a server writes them. */
 const READ_ATTEMPTS = 5;
 
 /** Larger records get a buffer of their own. */
@@ -46,7 +46,7 @@ export type WriteBytes = (file: number, bytes: Buffer, from: number, length: num
 interface OpenFile {
   descriptor: number;
   bytes: number;
-  /** Where its next record begins. */
+  /** Offset of its next record. */
   end: number;
   /** The number of its last record; 0: it has none. */
   last: number;

@@ -18,7 +18,7 @@ const CHECKPOINT_MILLISECONDS = 1000;
 /** The id of a new journal, see journal-record.ts. 0 is none. */
 const newJournalId = () => 1 + randomInt(2 ** 48 - 1);
 
-/** What the current turn of the event loop adds: one payload of the next record. */
+/** The additions of the current turn of the event loop: one payload of the next record. */
 interface OpenPayload {
   changes: [queue: string, change: Change][];
   runs: RunToPut[];

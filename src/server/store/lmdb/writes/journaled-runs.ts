@@ -45,7 +45,7 @@ export class JournaledRuns {
     this.#projects = new DecodedRecords(tables.root, tables.projects);
   }
 
-  /** Whether the node of a run may have another one in its build, in the tables or waiting. */
+  /** Reports whether the node of a run may have another one in its build, in the tables or waiting. */
   mayHaveRun(run: RunToPut): boolean {
     const { node_index } = run.key;
     const begun = this.#nodesOf(run);
@@ -104,7 +104,7 @@ export class JournaledRuns {
     return this.#settled === this.#added ? null : this.#settling.run();
   }
 
-  /** Whether the tables have all runs of a project that were added, and their times count. */
+  /** Reports whether the tables have all runs of a project that were added, and their times count. */
   hasSettled(project: number): boolean {
     return (this.#addedTo.get(project) ?? 0) <= this.#settled;
   }

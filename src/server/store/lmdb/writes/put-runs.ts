@@ -25,7 +25,7 @@ export interface RunToPut {
   isFirst?: true;
 }
 
-/** What is needed to apply the times of a run that was put, or why the run was not put. */
+/** Facts to apply the times of a run that was put, or the reason why the run was not put. */
 export type PutRun = PendingRun | Exclude<Recorded, 'recorded'>;
 
 /**

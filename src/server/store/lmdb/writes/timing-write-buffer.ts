@@ -152,7 +152,7 @@ export class TimingWriteBuffer {
     await this.makeRoom();
   }
 
-  /** Whether the buffer has room for more. */
+  /** True if the buffer has room for more. */
   get hasRoom(): boolean {
     if (this.#isEnding) return false;
     const timings = this.#changed.ofPaths.size;
@@ -168,7 +168,7 @@ export class TimingWriteBuffer {
     await written(this.save());
   }
 
-  /** Whether timings of a project are not on disk. */
+  /** Reports whether timings of a project are not on disk. */
   hasChanged(project: number): boolean {
     return this.#changed.projects.has(project) || this.#saving.projects.has(project);
   }
