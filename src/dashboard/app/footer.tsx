@@ -3,7 +3,7 @@ import { Problem, post } from '../data/api.js';
 import { useSession } from '../data/session.js';
 import { navigate } from '../routes/router.js';
 
-/** Who is signed in, and the way out. */
+/** The name of the person who is signed in, and the way out. */
 export function Footer() {
   const { role, version } = useSession();
   const [problem, setProblem] = useState<Problem | null>(null);

@@ -16,7 +16,7 @@ import { WhatIfPage } from '../pages/what-if/what-if.js';
 import type { PageProps, ProjectPageProps } from '../routes/pages.js';
 import type { OtherPage, ProjectPage } from '../routes/routes.js';
 
-/** What each page shows. All pages are one script: a page is there as soon as its data is. */
+/** The component of each page. All pages are one script: a page is there as soon as its data is. */
 export const projectPages: Record<ProjectPage, ComponentType<ProjectPageProps>> = {
   builds: BuildsPage,
   build: BuildPage,

@@ -1,7 +1,7 @@
 /** Why a request brought nothing. `status` 0: this server did not answer, or something else did in its place. */
 export class Problem extends Error {
   constructor(
-    /** What was attempted, as in "load the builds". */
+    /** The attempt, as in "load the builds". */
     readonly attempt: string,
     readonly status: number,
     /** The server's own words. */
@@ -18,7 +18,7 @@ export class Problem extends Error {
 }
 
 export interface Request {
-  /** What it is for, as in "load the builds": an error begins with it. */
+  /** The purpose, as in "load the builds": an error begins with it. */
   attempt: string;
   /** The project's id: for paths below /v1. */
   project?: number | undefined;

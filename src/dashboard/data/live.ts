@@ -3,18 +3,18 @@ import { useKept } from '../routes/visits.js';
 import { get, Problem, type Request } from './api.js';
 import { leaveToSignIn } from './session.js';
 
-/** What the server said last. The last data stays while new data is loaded, and when that fails. */
+/** The server's last answer. The last data stays while new data is loaded, and when that fails. */
 export interface Live<T> {
   data: T | null;
   /** Why the last request failed; null: it did not. */
   problem: Problem | null;
-  /** What is shown is not yet what the address asks for. */
+  /** True while the page shows other data than the address asks for. */
   isLoading: boolean;
   reload: () => void;
 }
 
 interface State<T> {
-  /** What was loaded last. */
+  /** Path that was loaded last. */
   path: string | null;
   data: T | null;
   problem: Problem | null;
@@ -73,7 +73,7 @@ export function useLive<T>(path: string | null, request: Request, refresh: (data
   };
 }
 
-/** It may work later without a change of the request. */
+/** Reports whether the request may work later without a change. */
 function isPassing({ status }: Problem): boolean {
   return status === 0 || status === 429 || status >= 500;
 }

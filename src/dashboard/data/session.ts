@@ -4,7 +4,7 @@ import type { SessionAnswer } from '../../protocol/messages/dashboard.js';
 import { navigate } from '../routes/router.js';
 import { withQuery } from '../routes/routes.js';
 
-/** Who is signed in. Every page but the sign-in page has it. */
+/** The person who is signed in. Every page but the sign-in page has it. */
 export interface Session extends SessionAnswer {
   /** Loads it again: after a change of the projects. */
   reload: () => void;

@@ -1,6 +1,6 @@
 import { setQuery } from '../routes/router.js';
 
-/** Which branch a page is about. Empty: the default branch. */
+/** A choice of the branch of a page. Empty: the default branch. */
 export function BranchChoice({ branch, placeholder = '' }: { branch: string; placeholder?: string }) {
   return (
     <label>

@@ -9,7 +9,7 @@ interface Props {
   hash: string;
   /** The page of the commit, where more is known of it than the settings of the project tell. */
   url?: string | null;
-  /** Where it leads if nobody knows the page of the commit; without it, nowhere. */
+  /** Search to which the link leads if nobody knows the page of the commit; without it, there is no link. */
   search?: string;
 }
 

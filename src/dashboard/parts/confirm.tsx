@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface Props {
-  /** What the button does: `Revoke`. */
+  /** Text of the button: `Revoke`. */
   name: string;
-  /** What follows from it. */
+  /** Consequence of the button. */
   consequence: string;
   onConfirm: () => void;
 }

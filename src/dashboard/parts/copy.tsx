@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** How long the button says that it copied, in milliseconds. */
+/** Time that the button says that it copied, in milliseconds. */
 const THANKS = 2000;
 
 /** A button that copies a text. */

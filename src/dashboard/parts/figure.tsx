@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 interface Props {
   title: string;
-  /** What it means, on hover. */
+  /** Meaning of the figure, on hover. */
   about?: string;
   children: ComponentChildren;
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** What a page answers, in sentences: the first one large. Below it what the reader may choose. */
+/** The answer of a page, in sentences: the first one large. Below it lie the choices of the reader. */
 export function FirstLine({ sentences, children }: { sentences: string[]; children?: ComponentChildren }) {
   const [first, ...rest] = sentences;
   return (

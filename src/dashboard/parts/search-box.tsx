@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** How long a reader pauses in typing before the search begins, in milliseconds. */
+/** Pause in typing after which the search begins, in milliseconds. */
 const PAUSE = 200;
 
 interface Props {
@@ -9,7 +9,7 @@ interface Props {
   placeholder: string;
   value: string;
   onSearch: (value: string) => void;
-  /** What of the search was not understood, and what there is. */
+  /** The words that were not understood, and those that there are. */
   children?: ComponentChildren;
 }
 
@@ -18,7 +18,7 @@ export function SearchBox({ label, placeholder, value, onSearch, children }: Pro
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const [text, setText] = useState(value);
-  /** What was searched for last. It comes back as `value`, when the reader may have typed more. */
+  /** Text of the last search. It comes back as `value`, when the reader may have typed more. */
   const searched = useRef(value);
   useEffect(() => {
     if (value !== searched.current) setText(value);

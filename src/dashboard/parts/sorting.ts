@@ -1,4 +1,4 @@
-/** What a column sorts by; null comes last in both directions. */
+/** Value by which a column sorts; null comes last in both directions. */
 export type SortKey = number | string | null;
 
 /** The order of a table as it stands in the address: the column's name, with `-` before it for the largest first. */

@@ -17,7 +17,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** What failed, and what to do. */
+/** A failed attempt, and the advice what to do. */
 export function Failure({ problem, reload }: { problem: Problem; reload: () => void }) {
   const { attempt, status, reason } = problem;
   return (
@@ -38,7 +38,7 @@ export function Failure({ problem, reload }: { problem: Problem; reload: () => v
 
 interface LoadedProps<T> {
   live: Live<T>;
-  /** What the page waits for, as it may for a very large suite. Its style hides it for the first second. */
+  /** Reason to wait, as for a very large suite. Its style hides it for the first second. */
   waiting?: string;
   children: (data: T) => ComponentChildren;
 }

@@ -16,7 +16,7 @@ const TITLES: Record<State, string> = {
   unknown: 'Its summary is not written yet',
 };
 
-/** How a build ended, by shape, text and colour. */
+/** State of a build, by shape, text and colour. */
 export function Status({ state, failed = 0, missing = 0 }: { state: State; failed?: number | null; missing?: number }) {
   return (
     <span class={`status ${state}`} title={TITLES[state]}>

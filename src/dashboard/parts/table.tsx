@@ -9,7 +9,7 @@ export interface Column<Row> {
   /** As in the address. */
   name: string;
   title: string;
-  /** What the column means, on hover. */
+  /** Meaning of the column, on hover. */
   about?: string;
   /** Right-aligned. */
   isNumber?: boolean;
@@ -127,7 +127,7 @@ function Spacer({ rows }: { rows: number }) {
   return <tr class="spacer" style={{ height: `${rows * ROW_HEIGHT}px` }} />;
 }
 
-/** Whether a table is wider than its box. */
+/** Reports whether a table is wider than its box. */
 function useOverflow(): [box: RefObject<HTMLElement | null>, isScrolling: boolean] {
   const box = useRef<HTMLElement>(null);
   const [isScrolling, setScrolling] = useState(false);

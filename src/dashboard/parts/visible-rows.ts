@@ -1,4 +1,4 @@
-/** Which of many rows are drawn. */
+/** The rows, among many, that are drawn. */
 export interface RowRange {
   first: number;
   /** After the last. */

@@ -1,14 +1,14 @@
 import type { MinutesAnswer } from '../../protocol/answers/minutes.js';
 import type { ProjectLine } from '../../protocol/messages/dashboard.js';
 
-/** What a page of a project is given. It is made anew when the project or the id changes, and kept when the query does. */
+/** Properties of a page of a project. The page is made anew when the project or the id changes, and kept when the query does. */
 export interface ProjectPageProps {
   project: ProjectLine;
   /** Of the build page, the build; else empty. */
   id: string;
 }
 
-/** What a view of the build page is given. */
+/** Properties of a view of the build page. */
 export interface BuildViewProps {
   project: ProjectLine;
   /** As in the address: the build, or one of its CI runs. */

@@ -7,7 +7,7 @@ import { leaveVisit, newVisit, returnToVisit, startVisits } from './visits.js';
 export interface Address {
   path: string;
   query: URLSearchParams;
-  /** How often back or forward led to another address. Each time the page is made anew, from what it showed. */
+  /** Number of times that back or forward led to another address. Each time the page is made anew, from the state that it had. */
   returns: number;
 }
 

@@ -5,7 +5,7 @@ export const OTHER_PAGES = ['projects', 'server', 'access', 'docs', 'sign-in'] a
 export type ProjectPage = (typeof PROJECT_PAGES)[number];
 export type OtherPage = (typeof OTHER_PAGES)[number];
 
-/** What an address shows. `id`: the build's id on the page `build`, the guide's name on the page `docs`, else empty. */
+/** The page of an address. `id`: the build's id on the page `build`, the guide's name on the page `docs`, else empty. */
 export type Route =
   | { page: ProjectPage; project: string; id: string }
   | { page: OtherPage; project: null; id: string }

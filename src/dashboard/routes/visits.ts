@@ -1,8 +1,8 @@
 import { type Dispatch, type StateUpdater, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /**
- * What each entry of the history showed, so that back and forward show it as it was left: the lists that were loaded, the position, and the
- * link that had the focus.
+ * State of each entry of the history, so that back and forward show it as it was left: the lists that were loaded, the position, and the link that
+ * had the focus.
  */
 interface Visit {
   kept: Map<string, unknown>;
@@ -49,7 +49,7 @@ export function useKept<T>(name: string, initial: T): [T, Dispatch<StateUpdater<
   return [value, setValue];
 }
 
-/** How far down the page is, or will be once its rows are there. */
+/** Position of the page, or the one that it will have once its rows are there. */
 export function scrolled(): number {
   return awaited ?? scrollY;
 }

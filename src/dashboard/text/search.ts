@@ -3,7 +3,7 @@
  * (`failed:`).
  */
 
-/** What a search may say: the names, and what follows them. */
+/** Words that a search may have: the names, and the kind of value behind each. */
 export type Vocabulary = Record<string, { kind: 'text' | 'number' | 'flag'; about: string }>;
 
 export interface Search<Name extends string> {
@@ -11,7 +11,7 @@ export interface Search<Name extends string> {
   filters: Partial<Record<Name, string>>;
   /** Words without a name. */
   words: string[];
-  /** What could not be understood, each in a sentence. */
+  /** Sentences on the words that could not be understood. */
   problems: string[];
 }
 

@@ -8,13 +8,13 @@ export interface AxisLabel {
   x: number;
 }
 
-/** What is free beside a label, in pixels. */
+/** Free space beside a label, in pixels. */
 const GAP = 8;
-/** How far a label may reach beyond the start and the end of the axis, in pixels. */
+/** Distances by which a label may reach beyond the start and the end of the axis, in pixels. */
 const BEYOND = { start: 36, end: 8 };
 
 /**
- * What stands above the axis: times at round steps, and the floor where it is in sight. A time without room beside the floor has no text.
+ * Labels above the axis: times at round steps, and the floor where it is in sight. A time without room beside the floor has no text.
  *
  * @param floor in seconds; null: not known
  * @param widthOf the width of a text, in pixels

@@ -5,7 +5,7 @@ import type { Lane } from './lanes.js';
 import type { Palette } from './palette.js';
 import { type Span, xOf } from './view.js';
 
-/** What is drawn. */
+/** Contents of the drawing. */
 export interface Picture {
   lanes: readonly Lane[];
   wall: number;
@@ -14,7 +14,7 @@ export interface Picture {
   last: { lane: Lane; after: number } | null;
   view: Span;
   selected: Span | null;
-  /** What is written on the runs of pieces, by file. */
+  /** Texts on the runs of pieces, by file. */
   pieces: ReadonlyMap<number, string>;
   /** The run under the mouse or with the focus. */
   current: { lane: number; run: number } | null;

@@ -1,7 +1,7 @@
 import { parseSearch } from '../text/search.js';
 import { FAILED, type Lane, MISSING, OVER, REPEATED } from './lanes.js';
 
-/** What the files of a build are searched by. A word alone is a part of a path. */
+/** Words of a search in the files of a build. A word alone is a part of a path. */
 const FILE_WORDS = {
   node: { kind: 'number', about: 'the number of a node' },
   failed: { kind: 'flag', about: 'only failed files' },
@@ -31,7 +31,7 @@ export function parseFilter(text: string): RunFilter {
   return { node: filters.node === undefined ? null : Number(filters.node), flags, words: words.map(word => word.toLowerCase()), problems };
 }
 
-/** Whether a search leaves anything out. */
+/** Reports whether a search leaves anything out. */
 export function isFiltering({ node, flags, words }: RunFilter): boolean {
   return node !== null || flags !== 0 || words.length > 0;
 }

@@ -1,13 +1,13 @@
 import type { Span } from './view.js';
 
-/** Where the parts of the drawing are, in pixels. */
+/** Positions of the parts of the drawing, in pixels. */
 export interface Geometry {
   /** Of the time axis, without the margins. */
   width: number;
   laneHeight: number;
   /** Of the bars within a lane. */
   barHeight: number;
-  /** How far the lanes are scrolled. */
+  /** Distance by which the lanes are scrolled. */
   scroll: number;
   /** Of the canvas. */
   height: number;
@@ -35,7 +35,7 @@ export function laneTop(lane: number, { laneHeight, scroll }: Geometry): number 
   return AXIS_HEIGHT + lane * laneHeight - scroll;
 }
 
-/** Which lanes are on the canvas: from the first, to before the end. */
+/** The lanes on the canvas: from the first, to before the end. */
 export function lanesInSight({ laneHeight, scroll, height }: Geometry, lanes: number): { first: number; end: number } {
   return {
     first: Math.max(0, Math.floor(scroll / laneHeight)),
@@ -48,7 +48,7 @@ export function rightMargin(width: number): number {
   return width < 640 ? 8 : 124;
 }
 
-/** How many seconds a finger or a mouse may be off. */
+/** Seconds by which a finger or a mouse may be off. */
 export function slackOf({ from, to }: Span, width: number): number {
   return (3 * (to - from)) / width;
 }

@@ -2,13 +2,13 @@ import { firstAfter } from './find.js';
 import type { Lane } from './lanes.js';
 import { pan, reveal, type Span, zoom } from './view.js';
 
-/** Which run has the focus: indices of its lane and within it. */
+/** The run that has the focus: indices of its lane and within it. */
 export interface Current {
   lane: number;
   run: number;
 }
 
-/** What the keys change. */
+/** The values that keys change. */
 export interface Sight {
   view: Span;
   selected: Span | null;

@@ -1,11 +1,11 @@
 import type { LaneAnswer, SpanAnswer, TimelineAnswer } from '../../protocol/answers/timeline.js';
 import { pieceOf } from '../../protocol/piece-path.js';
 
-/** What is special about a run of a file. */
+/** Flags of a run of a file. */
 export const FAILED = 1;
-/** It took longer than its estimate, by more than chance. */
+/** The run took longer than its estimate, by more than chance. */
 export const OVER = 2;
-/** It was handed out and not recorded: its place is guessed from the estimates. */
+/** The file was handed out and not recorded: the place of its run is guessed from the estimates. */
 export const UNRECORDED = 4;
 /** The node had it before. */
 export const REPEATED = 8;
@@ -26,7 +26,7 @@ export interface Lane {
   isRecorded: boolean;
   from: Float64Array;
   to: Float64Array;
-  /** Where the estimate ends, or `to` if that is earlier. */
+  /** End of the estimate, or `to` if that is earlier. */
   expected: Float64Array;
   /** Recorded; NaN: not recorded. */
   seconds: Float64Array;
@@ -111,7 +111,7 @@ function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, estimat
   return lane;
 }
 
-/** What is written on the pieces among the paths of a timeline, by their indices: "2/3" is the second one of three. */
+/** Texts on the pieces among the paths of a timeline, by their indices: "2/3" is the second one of three. */
 export function pieceTexts(paths: readonly string[]): Map<number, string> {
   return new Map(
     paths.flatMap((path, file) => {
@@ -121,7 +121,7 @@ export function pieceTexts(paths: readonly string[]): Map<number, string> {
   );
 }
 
-/** Whether a duration is longer than its estimate by more than chance. */
+/** Reports whether a duration is longer than its estimate by more than chance. */
 export function isOver(seconds: number | null, estimate: number | null): boolean {
   return seconds !== null && estimate !== null && seconds > estimate * OVER_RATIO && seconds - estimate > OVER_SECONDS;
 }

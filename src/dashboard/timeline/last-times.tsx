@@ -6,12 +6,12 @@ import { Sparkline } from '../parts/charts/sparkline.js';
 import { withQuery } from '../routes/routes.js';
 import { duration } from '../text/format.js';
 
-/** How many of the last builds are shown. */
+/** Number of last builds that are shown. */
 const SHOWN = 10;
 /** A file is asked about when the mouse rests on it for so many milliseconds. */
 const REST = 150;
 
-/** What a file took in the last builds of a branch, and on which nodes. */
+/** Times of a file in the last builds of a branch, with its nodes. */
 export function LastTimes({ path, branch, project }: { path: string; branch: string; project: number }) {
   const file = fileOfPiece(path);
   const asked = useRested(file);

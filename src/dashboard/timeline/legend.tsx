@@ -9,7 +9,7 @@ const ENTRIES: [kind: string, text: string][] = [
   ['idle', 'idle'],
 ];
 
-/** What the shapes and colours of the timeline mean. */
+/** Meanings of the shapes and colours of the timeline. */
 export function Legend({ isRunning, hasPieces }: { isRunning: boolean; hasPieces: boolean }) {
   return (
     <ul class="legend">

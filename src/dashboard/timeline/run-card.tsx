@@ -16,7 +16,7 @@ interface Props {
   project: number;
 }
 
-/** What is known of the run of a file, beside it. A screen reader says it when the focus moves. */
+/** Facts about the run of a file, beside it. A screen reader says them when the focus moves. */
 export function RunCard({ timeline, lane, run, view, width, top, project }: Props) {
   const file = lane.file[run]!;
   const path = timeline.paths[file]!;

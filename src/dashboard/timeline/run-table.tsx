@@ -18,7 +18,7 @@ interface Props {
   jobOf: (node: number) => string | null;
 }
 
-/** What the timeline shows, in the order of the nodes and of the time. */
+/** The runs of the timeline, in the order of the nodes and of the time. */
 export function RunTable({ lanes, timeline, jobOf }: Props) {
   const rows = useMemo(() => lanes.flatMap(lane => Array.from(lane.file, (_, run) => ({ lane, run }))), [lanes]);
   return (

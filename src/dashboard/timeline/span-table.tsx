@@ -13,7 +13,7 @@ const BY: [by: SumBy, title: string][] = [
   ['node', 'by node'],
 ];
 
-/** What ran in the selected span of time. */
+/** The runs in the selected span of time. */
 export function SpanTable({
   lanes,
   paths,

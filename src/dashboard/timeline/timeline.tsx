@@ -25,12 +25,12 @@ interface Props {
   project: number;
 }
 
-/** How far the mouse moves before a press becomes a drag, in pixels. */
+/** Distance that the mouse moves before a press becomes a drag, in pixels. */
 const DRAG_FROM = 4;
 const WHEEL_ZOOM = 1.005;
 /** A notch of a wheel, which is many times a step of two fingers, counts as at most so many pixels. */
 const WHEEL_MOST = 60;
-/** How long the hint stays after a turn of the wheel that did not zoom, in milliseconds. */
+/** Time that the hint stays after a turn of the wheel that did not zoom, in milliseconds. */
 const HINT = 1500;
 /** The height up to which all lanes are printed, in pixels. On a sharp screen the canvas has twice as many: browsers draw no larger one. */
 const PAPER_HEIGHT = 8000;

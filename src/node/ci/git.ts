@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** What Git knows about a folder; null: nothing. */
+/** Facts that Git has about a folder; null: none. */
 export interface Checkout {
   branch(): string | null;
   commitHash(): string | null;

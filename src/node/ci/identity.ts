@@ -8,7 +8,7 @@ export type IdentityField = 'nodeIndex' | 'nodeTotal' | 'buildId' | 'branch' | '
 /** Values from flags and BALLAST_ variables. They override those of the CI system. */
 export type IdentityOptions = { [Field in IdentityField]?: string };
 
-/** Which node of which build this is. */
+/** The node and its build. */
 export interface Identity {
   node_index: number;
   node_total: number;
@@ -17,7 +17,7 @@ export interface Identity {
   commit_hash: string;
 }
 
-/** Which node of which build this is, in whichever CI run. */
+/** The node and its build, in any CI run. */
 export type BuildNode = Omit<Identity, 'build_id'>;
 
 export const identityFields: Readonly<Record<IdentityField, { flag: string; variable: string; description: string }>> = {
@@ -127,7 +127,7 @@ export function numberError(field: 'nodeIndex' | 'nodeTotal', text: string): str
   return `${identityFields[field].description} is ${JSON.stringify(text)}: it must be a whole number from ${min} on`;
 }
 
-/** What makes a machine without a CI system a node. */
+/** Advice that makes a machine without a CI system a node. */
 export const ownMachineHint =
   'to try Ballast on your own machine, set BALLAST_NODE_TOTAL=1 BALLAST_BUILD_ID=1, and another BALLAST_BUILD_ID for each run';
 

@@ -2,7 +2,7 @@ import { limits } from '../../protocol/limits.js';
 import { detectSystem } from './identity.js';
 import { type Environment, forges, forgesByHost } from './systems.js';
 
-/** Where people find what a node does, as it tells the server with its first request. A missing one is not known. */
+/** Addresses at which people find the work of a node, as it sends them with its first request. A missing one is not known. */
 export interface NodeLinks {
   /** The page of its CI job. */
   job_url?: string;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Environment } from './systems.js';
 
-/** How the API of a code host keeps the comments of a pull or merge request. */
+/** The part of a code host's API that keeps the comments of a pull or merge request. */
 interface CodeHost {
-  /** What errors call the request: pull request 12. */
+  /** Name of the request in errors: pull request 12. */
   request: string;
   /** The address of the list of its comments. */
   list: string;
@@ -15,14 +15,14 @@ interface CodeHost {
   marker: string;
   /** The address that tells whose token it is. */
   user: string;
-  /** What a job needs that may not comment. */
+  /** Permission that a job lacks which may not comment. */
   permission: string;
 }
 
 interface Comment {
   id: number;
   body?: string | null;
-  /** Who wrote it, as GitHub names it. */
+  /** Author of the comment, as GitHub names it. */
   user?: { id?: number; type?: string } | null;
   /** The same on GitLab. */
   author?: { id?: number } | null;

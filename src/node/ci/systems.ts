@@ -1,6 +1,6 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How the text of a variable becomes a value; null: the text is not usable. The plugin of pytest (`src/node/runners/pytest`) has the same. */
+/** Readers of the texts of variables; null: the text is not usable. The plugin of pytest (`src/node/runners/pytest`) has the same. */
 const readers = {
   /** A number that the system counts from 1. */
   fromOne: text => (/^[1-9]\d*$/.test(text) ? String(Number(text) - 1) : text),
@@ -31,7 +31,7 @@ export interface CiSystem {
   nodeTotal: readonly Variable[];
   /** The same for all nodes of a CI run and for retries of them. */
   buildId: readonly Variable[];
-  /** Whether this is a later attempt of a CI run or job. Missing: the system does not tell. */
+  /** Reports whether this is a later attempt of a CI run or job. Missing: the system does not say it. */
   isRerun?: (environment: Environment) => boolean;
   /** The source branch, also of a pull request. */
   branch: readonly Variable[];
@@ -47,11 +47,11 @@ export interface SystemLinks {
   commit?: string;
   /** The repository, as Git or people address it. */
   repository?: string;
-  /** What serves the repository. Missing: its host tells, see `forgesByHost`. */
+  /** Software that serves the repository. Missing: its host decides, see `forgesByHost`. */
   forge?: Forge;
 }
 
-/** Where commits, and the differences between two of them, are in the address of a repository. Missing: it is not documented. */
+/** Places of commits, and of the differences between two of them, in the address of a repository. Missing: undocumented. */
 export const forges = {
   github: { commit: '/commit/{commit}', diff: '/compare/{before}...{commit}' },
   gitlab: { commit: '/-/commit/{commit}', diff: '/-/compare/{before}...{commit}' },
@@ -81,7 +81,7 @@ const countsFrom =
   (environment: Environment): boolean =>
     Number(environment[name]) > first;
 
-/** What holds where a system says nothing else: users number parallel jobs themselves, with the conventional variables. */
+/** Values where a system defines nothing else: users number parallel jobs themselves, with the conventional variables. */
 const defaults = { nodeIndex: ['CI_NODE_INDEX'], nodeTotal: ['CI_NODE_TOTAL'], buildId: [], branch: [], commitHash: [], links: {} };
 
 type KnownSystem = Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>;
@@ -302,7 +302,7 @@ export const systems: readonly CiSystem[] = known.map(system => ({ ...defaults, 
 
 export const unknownSystem: CiSystem = { name: 'no known CI system', marks: [], ...defaults };
 
-/** Whether the variables are those of a job of the system. */
+/** Reports whether the variables are those of a job of the system. */
 export function isHere({ marks }: CiSystem, environment: Environment): boolean {
   return marks.every(mark => (typeof mark === 'string' ? environment[mark] : environment[mark.name] === mark.value));
 }

@@ -14,8 +14,8 @@ type Seconds = number & tags.Minimum<0>;
 type Name = string & tags.MinLength<1>;
 
 /**
- * What is checked of a message: that of its tags for which compiled code needs no typia, which a CI node does not have. Numbers without a tag
- * are seconds.
+ * The checked part of a message: that of its tags for which compiled code needs no typia, which a CI node does not have. Numbers without a tag are
+ * seconds.
  */
 type Checked<T> = T extends unknown
   ? 'typia.tag' extends keyof T
@@ -127,11 +127,11 @@ export function completenessParser(expectedKind: CompletenessAnswer['kind']): An
   };
 }
 
-/** What it is about is compared with the request, field by field: an answer about nothing proves nothing. */
+/** The subject of an answer is compared with the request, field by field: an answer about nothing proves nothing. */
 export type ToldCompleteness = Omit<CompletenessAnswer, 'about'> & { about?: Partial<CompletenessAnswer['about']> };
 const isCompleteness: Is<ToldCompleteness> = typia.createIs<Checked<Omit<CompletenessAnswer, 'about'>> & { about?: object }>() as never;
 
-/** What is used of it. */
+/** The used part of the answer. */
 type UsedPlan = Omit<PlanAnswer, 'assumptions'> & { assumptions: Pick<Assumptions, 'sentences'> };
 const isPlanShape: Is<UsedPlan> = typia.createIs<Checked<UsedPlan>>() as never;
 
@@ -151,7 +151,7 @@ export interface BuildList {
 
 export const parseBuildList = accepting<BuildList>(200, typia.createIs<Checked<BuildList>>() as never);
 
-/** What a summary needs of MinutesAnswer. */
+/** The part of MinutesAnswer that a summary needs. */
 export type BuildMinutes = { parts: (Omit<MinutePartAnswer, 'name'> & { name: string })[] } & Pick<
   MinutesAnswer,
   | 'build_id'
@@ -183,7 +183,7 @@ export const parseMinutes = accepting<BuildMinutes>(200, typia.createIs<Checked<
 /** The same, or that the server has no such build. */
 export const parseMinutesOrMiss: AnswerParser<BuildMinutes | 'none'> = answer => (answer.status === 404 ? 'none' : parseMinutes(answer));
 
-/** What a summary needs of ComparisonAnswer. */
+/** The part of ComparisonAnswer that a summary needs. */
 export type ToldComparison = Pick<ComparisonAnswer, 'verdict' | 'page'> & { usual: object | null; causes: { path: string | null }[] };
 
 export const parseComparison = accepting<ToldComparison>(200, typia.createIs<Checked<ToldComparison>>() as never);

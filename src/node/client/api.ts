@@ -33,9 +33,9 @@ export interface ApiOptions {
   /** With or without /v1 at the end. */
   url: string;
   token: string;
-  /** How often a failed request is repeated. */
+  /** Repetitions of a failed request. */
   retries: number;
-  /** How the server knows this client (default: ballast). */
+  /** Name by which the server knows this client (default: ballast). */
   clientName?: string;
   clientVersion: string;
   /** Time limit for one answer. */
@@ -58,7 +58,7 @@ interface Request {
   method: 'GET' | 'POST';
   target: string;
   body: string | null;
-  /** How long the server may wait before it answers. */
+  /** Time that the server may wait before it answers. */
   waitSeconds: number;
 }
 

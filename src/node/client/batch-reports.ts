@@ -14,7 +14,7 @@ interface EndedBatch {
   reportGlobs: readonly string[];
 }
 
-/** What the reports of a batch say. */
+/** Contents of the reports of a batch. */
 export interface BatchReports extends ReportResults {
   /** The files of the batch, as reports name them. */
   list: ListedFiles;

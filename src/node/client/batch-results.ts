@@ -60,7 +60,7 @@ export function recordedFile(path: string, { hasRun, isFailed, seconds }: FileRe
   return isFailed ? { path, time_execution: 0 } : emptyFile(path);
 }
 
-/** What to record for a file that had nothing to run. */
+/** Record of a file that had nothing to run. */
 export function emptyFile(path: string): RecordedFile {
   return { path, time_execution: 0, ran: true };
 }

@@ -16,7 +16,7 @@ export interface CommandResult {
 /** process.stdin would open the file descriptor, and the command could no longer read from it. */
 const STDIN = 0;
 const GROUP_POLL_MILLISECONDS = 50;
-/** How long the processes that a command started may outlive it after a signal. */
+/** Time that the processes that a command started may outlive it after a signal. */
 const GROUP_GRACE_MILLISECONDS = 3000;
 const PARENT_POLL_MILLISECONDS = 500;
 
@@ -25,9 +25,8 @@ export class CommandRunner {
   /** The first signal that this process got. */
   signal: NodeJS.Signals | null = null;
   /**
-   * Whether each command gets a process group of its own. Signals then reach the processes that it starts, too: a shell, npx and go do not
-   * forward them. At a terminal the command stays in our group, because only the foreground group may read from the terminal. Windows has no
-   * such groups.
+   * True if each command gets a process group of its own. Signals then reach the processes that it starts, too: a shell, npx and go do not forward
+   * them. At a terminal the command stays in our group, because only the foreground group may read from the terminal. Windows has no such groups.
    */
   readonly #hasGroups = !isatty(STDIN) && platform() !== 'win32';
   readonly #forward = (signal: NodeJS.Signals) => {

@@ -1,7 +1,7 @@
 import { allOf, pluralize } from '../../base/plural.js';
 import type { ServerUnreachable } from './api.js';
 
-/** How users ask for the fallback, in words: with a flag or with a variable. */
+/** Ways in which users ask for the fallback, in words: a flag or a variable. */
 export interface Wish {
   name: string;
   asVerb: string;

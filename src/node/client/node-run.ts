@@ -43,7 +43,7 @@ export class NodeRun {
   #recorded = new Map<string, RecordedFile>();
   /** The files that failed or may not have run. */
   readonly failed = new Set<string>();
-  /** What the node tells of the test cases of files. */
+  /** The node's reports on the test cases of files. */
   readonly testCases: TestCases;
   readonly #reportWatch: ReportWatch;
   readonly #readsListFile: boolean;
@@ -51,7 +51,7 @@ export class NodeRun {
   readonly #mayBeEmpty: (path: string) => boolean;
   /** See askFilter. By file: a command may choose its configuration by the file. */
   readonly #filters = new Map<string, Promise<string | null>>();
-  /** How often the command was run. */
+  /** Number of runs of the command. */
   commandCount = 0;
   hasFailed = false;
 
@@ -254,7 +254,7 @@ function notRunResult(files: readonly { path: string }[]): BatchResult {
   return { recorded: [], failed: files.map(({ path }) => path) };
 }
 
-/** What one run of the command said. */
+/** Results of one run of the command. */
 interface Executed {
   result: BatchResult;
   /** Null: no case of any file. */

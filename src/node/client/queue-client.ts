@@ -33,7 +33,7 @@ export class QueueClient {
   readonly #nodeUuid = randomUUID();
   readonly #digest: string;
   #batchIndex = 0;
-  /** How often each file was handed out. */
+  /** Number of times that each file was handed out. */
   readonly #timesHanded = new Map<string, number>();
 
   /**

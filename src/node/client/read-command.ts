@@ -46,7 +46,7 @@ export function readCommand(command: readonly string[]): ReadCommand {
   return { words, script, runner: at < 0 ? null : runnerOf(names[at]!, at)!, flags };
 }
 
-/** What ends a command within a script. */
+/** Words that end a command within a script. */
 const END = /^[;|&]+$/;
 
 /** The words of a script, roughly: quotes do not matter for what is looked for. */

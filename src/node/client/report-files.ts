@@ -31,7 +31,7 @@ export function readReport(path: string): Report {
   }
 }
 
-/** What several reports say together. */
+/** Contents of several reports together. */
 export interface ReadReports {
   results: ReportResults;
   /** The number of reports that could be read. */

@@ -6,7 +6,7 @@ import type { BuildNode } from '../ci/identity.js';
 import { splitOrMissParser } from './answers.js';
 import type { Api } from './api.js';
 
-/** What `split` saves for `record`: the id of the split whose part the node ran, and the parameters to request it. */
+/** State that `split` saves for `record`: the id of the split whose part the node ran, and the parameters to request it. */
 interface SplitState extends BuildNode {
   build_distribution_id: string;
   ci_build_id: string;

@@ -14,11 +14,11 @@ export interface SplitChoices {
   isDynamic: boolean;
   /** If the server cannot be reached, take all files instead of failing. */
   fallback: boolean;
-  /** How the user asks for the fallback. */
+  /** Way in which the user asks for the fallback. */
   fallbackWish: Wish;
-  /** What its first requests tell. */
+  /** Addresses in its first requests. */
   links: NodeLinks;
-  /** What the node does not do when there is no server and no fallback. */
+  /** Work that the node does not do when there is no server and no fallback. */
   undone: string;
 }
 

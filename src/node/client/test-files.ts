@@ -43,7 +43,7 @@ export async function filesMatching(args: readonly string[]): Promise<string[]> 
   return [...new Set([...paths, ...(await expand(globs, excluded))])];
 }
 
-/** How paths are written on a machine. */
+/** Style in which a machine writes paths. */
 type Paths = Pick<typeof path, 'sep'>;
 
 /** Makes a path or glob relative to the current folder, with slashes between folders, so that it is the same on all machines. */

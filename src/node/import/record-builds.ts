@@ -16,7 +16,7 @@ export interface ImportCounts {
   known_runs: number;
 }
 
-/** What identifies a build. */
+/** Fields that identify a build. */
 type BuildKey = Pick<RecordedBuild, 'commit_hash' | 'branch' | 'node_total'>;
 
 /** Limits of one request: it must not block the server for long, nor exceed its limits. */

@@ -1,12 +1,12 @@
 /** A server of the Model Context Protocol that has tools only: JSON-RPC, a message a line. */
 
-/** Those with a handshake, newest first. They differ in nothing that a server of tools does. */
+/** Versions with a handshake, newest first. They differ in nothing that a server of tools does. */
 const HANDSHAKE_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 /** From this one on, each request names its version, and nothing is said before it. */
 const STATELESS_VERSION = '2026-07-28';
 const VERSIONS: readonly string[] = [STATELESS_VERSION, ...HANDSHAKE_VERSIONS];
 const META = 'io.modelcontextprotocol';
-/** What a client may reuse without asking again, in the newer version. The tools are those of this program: they never change. */
+/** Time for which a client may reuse an answer, in the newer version. The tools are those of this program: they never change. */
 const CACHE = { ttlMs: 3_600_000, cacheScope: 'public' };
 
 const codes = {
@@ -31,14 +31,14 @@ export interface Tool {
   title: string;
   description: string;
   inputSchema: InputSchema;
-  /** What a model is told. @throws what it is told as an error of the tool */
+  /** Returns the text for the model. @throws the text of an error of the tool */
   call(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<string>;
 }
 
 export interface ToolServer {
   name: string;
   version: string;
-  /** What a model is told before it calls a tool. */
+  /** Text for a model before it calls a tool. */
   instructions: string;
   tools: readonly Tool[];
 }
@@ -164,7 +164,7 @@ async function called(tools: readonly Tool[], { name, arguments: input = {} }: R
   }
 }
 
-/** What is wrong with arguments before they are sent. The server of Ballast checks their values. */
+/** Lists the faults of arguments before they are sent. The server of Ballast checks their values. */
 function inputErrors(input: unknown, { properties, required = [] }: InputSchema): string[] {
   if (!isRecord(input)) return ['its arguments must be one JSON object'];
   const isGiven = (name: string) => input[name] !== undefined && input[name] !== null && input[name] !== '';

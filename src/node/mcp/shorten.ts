@@ -1,4 +1,4 @@
-/** How much of an answer is kept, in the order of the attempts: entries of each list, and characters of each text. */
+/** Sizes of an answer, in the order of the attempts: entries of each list, and characters of each text. */
 const ATTEMPTS = [
   [100, 1000],
   [50, 500],

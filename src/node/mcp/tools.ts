@@ -27,7 +27,7 @@ interface Question {
   required?: readonly string[];
   /** The path of the API, without the query. */
   path: (input: Input) => string;
-  /** What is sent unless the model says otherwise. */
+  /** Arguments that are sent unless the model says otherwise. */
   defaults?: Input;
   /** Arguments that are not sent, but used by `choose`. */
   own?: readonly string[];
@@ -37,7 +37,7 @@ interface Question {
   statuses?: readonly number[];
   /** Leaves out what was not asked for. */
   choose?: (answer: Input, input: Input) => object;
-  /** How to ask for less. */
+  /** Advice on asking for less. */
   narrow: string;
 }
 

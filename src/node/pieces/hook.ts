@@ -10,7 +10,7 @@ import type { Piece, ToldCases } from './piece.js';
  * the process ends.
  */
 
-/** What a hook tells, by the real path of a file. */
+/** Reports of a hook, by the real path of a file. */
 type Told = Readonly<Record<string, { listed: readonly string[]; cases: readonly [string, CaseOutcomes, number][] }>>;
 
 /** Puts a hook into an empty folder, with the piece that it is to run; null: it leaves nothing out. Returns the absolute path of the folder. */
@@ -36,7 +36,7 @@ export function readTold(files: readonly string[], folder: string): Map<string, 
   return byFile.size > 0 ? byFile : null;
 }
 
-/** What all processes told. Nothing if one of them told nothing, as its cases are not known, or if tests removed the files. */
+/** Reads the reports of all processes. Returns none if one of them wrote nothing, as its cases are not known, or if tests removed the files. */
 function toldIn(folder: string): Told[] {
   try {
     const names = readdirSync(folder).filter(name => /^told-.*\.json$/.test(name));

@@ -1,7 +1,7 @@
 import { type CaseOutcomes, type NamedCases, ranAmong } from '../../protocol/case-outcomes.js';
 import type { Piece, ToldCases } from './piece.js';
 
-/** How the cases that ran differ from those that the piece has to run. */
+/** Differences between the cases that ran and those that the piece has to run. */
 export interface PieceJudgement {
   /** Names of the piece of which fewer cases ran than should have, as far as is told, or more were skipped. */
   missing: string[];
@@ -15,7 +15,7 @@ export interface PieceJudgement {
   isEmpty: boolean;
 }
 
-/** How nearly every name ends in the whole file. A name that is not known is new, and its case may need a case of another piece. */
+/** Outcome of nearly every name in the whole file. A name that is not known is new, and its case may need a case of another piece. */
 const ONE_CASE: CaseOutcomes = { passed: 1 };
 
 /** @param told undefined: the command told nothing of the file */

@@ -59,7 +59,7 @@ export interface CaseNames {
   nameOf(testCase: TestCase, file: string): string | null;
   /** Equal for names that one selection cannot tell apart. Their cases count as one. */
   keyOf(name: string): string;
-  /** Whether reports have the cases that were not selected, as skipped. */
+  /** True if reports list the cases that were not selected, as skipped. */
   listsAll: boolean;
 }
 

@@ -7,7 +7,7 @@ import { decidesAlone, judgePiece, type PieceJudgement, passedWhole } from './ju
 import type { Piece, ToldCases } from './piece.js';
 import type { TestCases } from './told.js';
 
-/** What one command, for a piece or for its whole file, said of the file. */
+/** Report of one command, for a piece or for its whole file, on the file. */
 export interface FileRun {
   result: BatchResult;
   /** Undefined: it told no case of the file. */

@@ -10,13 +10,13 @@ export interface Piece {
   cases: readonly string[];
   /** The cases of all other pieces: it runs everything else in the file, known or not. Null: it runs its own cases only. */
   others: readonly string[] | null;
-  /** How the cases of each name of the piece end in the whole file. A name without an entry stands for one case, which runs. */
+  /** Outcomes of the cases of each name of the piece in the whole file. A name without an entry stands for one case, which runs. */
   outcomes: ReadonlyMap<string, CaseOutcomes>;
   /** If the piece fails, the whole file is run, and its result counts. */
   isTrial: boolean;
 }
 
-/** What one run of a command told of a test file. */
+/** Report of one run of a command on a test file. */
 export interface ToldCases {
   /** One for each name. */
   cases: readonly NamedCases[];
@@ -24,7 +24,7 @@ export interface ToldCases {
   listed: ReadonlySet<string> | null;
 }
 
-/** What makes a command run a piece. */
+/** Changes that make a command run a piece. */
 export interface Selection {
   /** To be added behind the path of the file. */
   args: readonly string[];
@@ -32,7 +32,7 @@ export interface Selection {
   environment: Readonly<Record<string, string>>;
 }
 
-/** How the client finds a filter of test cases that a selection would replace, in the configuration of a command or in a script. */
+/** A question for a filter of test cases that a selection would replace, in the configuration of a command or in a script. */
 export interface FilterQuestion {
   /**
    * Returns what is to be added to the command, which then prints its configuration, and runs no test. May write files into the folder.
@@ -43,7 +43,7 @@ export interface FilterQuestion {
 }
 
 /**
- * How a test runner runs pieces. Whatever a file contains, all of its pieces together run all of its cases: the piece with the rest excludes
+ * Support of a test runner for pieces. Whatever a file contains, all of its pieces together run all of its cases: the piece with the rest excludes
  * exactly what the others select, by the same rule.
  */
 export interface PieceRunner {

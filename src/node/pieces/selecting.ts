@@ -10,9 +10,9 @@ const TOO_LONG = 'the names of the test cases are too long to select this piece:
 export class Selecting {
   readonly #folder = makeTemporaryFolder();
   readonly #support: PieceSupport;
-  /** What is added to the command. */
+  /** Additions to the command. */
   readonly selection: Selection;
-  /** What the user can do if the runner ran cases of other pieces, or told none. */
+  /** Advice for a user whose runner ran cases of other pieces, or reported none. */
   readonly remedy: string;
 
   /** @param piece null: the command runs whole files */

@@ -90,12 +90,12 @@ function entriesOf(told: readonly NamedCases[]): CaseOfFile[] {
     );
 }
 
-/** Whether the server takes this name. */
+/** Reports whether the server takes this name. */
 function isSendable(name: string): boolean {
   return name !== '' && name.length <= limits.caseNameMaxCharacters;
 }
 
-/** Whether the server takes what is told of a file or piece. */
+/** Reports whether the server takes the report on a file or piece. */
 function fits(file: CasesOfFile): boolean {
   const { cases } = file;
   return (

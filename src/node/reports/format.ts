@@ -27,7 +27,7 @@ export type Format = (typeof formats)[number];
  */
 export const timingTables: ReadonlySet<Format> = new Set(['pytest-split', 'knapsack', 'parallel-tests', 'cypress-split']);
 
-/** How much of a file is needed to detect its format. */
+/** Bytes of a file that are needed to detect its format. */
 export const HEAD_BYTES = 65_536;
 
 /** Detects the format of a file from its beginning; null: unknown. */

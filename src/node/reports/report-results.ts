@@ -2,7 +2,7 @@ import { findFile } from './find-file.js';
 import type { KnownFiles } from './known-files.js';
 import type { TestCase, TestSuite } from './test-case.js';
 
-/** What reports say about one file. */
+/** Reported results of one file. */
 export interface FileResult {
   seconds: number;
   isFailed: boolean;
@@ -10,7 +10,7 @@ export interface FileResult {
   hasRun: boolean;
 }
 
-/** What one report of a run says. */
+/** Contents of one report of a run. */
 export interface Report {
   cases: TestCase[];
   /** As in ReportResults. */

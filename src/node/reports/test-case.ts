@@ -11,7 +11,7 @@ export interface TestCase {
   seconds: number;
   isFailed: boolean;
   isSkipped: boolean;
-  /** It failed, and was marked as one that fails. */
+  /** True if the case failed, and was marked as one that fails. */
   isExpectedFailure: boolean;
 }
 

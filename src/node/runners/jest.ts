@@ -7,7 +7,7 @@ import { printToStderr } from '../../base/terminal.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
 import { endedEarly, guardExit, NodePart, options, type PartState, pathOf, sayNoShard } from './node-part.js';
 
-/** What is used of Jest's types, which has them in @jest/test-sequencer and @jest/test-result. */
+/** The used part of Jest's types, which has them in @jest/test-sequencer and @jest/test-result. */
 interface Test {
   path: string;
   duration?: number;
@@ -33,7 +33,7 @@ interface Sequencer {
   cacheResults(tests: Test[], results: AggregatedResult): void;
 }
 
-/** What this file gets on stdin when it runs as a program: Jest does not wait for what a sequencer begins. */
+/** Input of this file on stdin when it runs as a program: Jest does not wait for what a sequencer begins. */
 interface Recording {
   state: PartState;
   results: [string, FileResult][];
@@ -103,7 +103,7 @@ const thisFile = fileURLToPath(import.meta.url);
 /** The argument with which this file records, instead of being a sequencer. */
 const RECORD = '--record-for-ballast';
 
-/** Whether Jest only lists tests. Versions before 30 do not tell a sequencer. */
+/** Reports whether Jest only lists tests. Versions before 30 do not tell a sequencer. */
 function isListing(): boolean {
   return options().some((arg, i, args) => /^--(list|collect)(-t|T)ests(=true)?$/.test(arg) && args[i + 1] !== 'false');
 }

@@ -25,7 +25,7 @@ export interface Shard {
   count: number;
 }
 
-/** What another process needs to record the part of a node. */
+/** State with which another process records the part of a node. */
 export interface PartState {
   runner: RunnerName;
   identity: Identity;
@@ -175,7 +175,7 @@ export function guardExit(faultAt: (code: number) => string | null): void {
   ending.reallyExit = code => reallyExit(judged(code ?? 0));
 }
 
-/** What to say of a test runner that ended with 0 before it reported its results. */
+/** Message on a test runner that ended with 0 before it reported its results. */
 export function endedEarly(runner: string): string {
   return `${runner} ended with exit code 0 before it reported its results, as if a test called process.exit: test files of this node may not have run, no times are recorded, and this node fails; remove the call from the tests, hooks and reporters`;
 }

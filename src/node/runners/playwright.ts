@@ -2,7 +2,7 @@ import { printToStderr } from '../../base/terminal.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
 import { endedEarly, guardExit, NodePart, options, pathOf, sayNoShard } from './node-part.js';
 
-/** What is used of Playwright's types, which has them in @playwright/test/reporter. */
+/** The used part of Playwright's types, which has them in @playwright/test/reporter. */
 interface Suite {
   type: 'root' | 'project' | 'file' | 'describe';
   location?: { file: string };
@@ -33,9 +33,9 @@ interface Preprocessing {
 export default class BallastReporter {
   #isPreprocessed = false;
   #part: NodePart | null = null;
-  /** What is left to run, without the projects that run on every node. */
+  /** Suites left to run, without the projects that run on every node. */
   #fileSuites: Suite[] = [];
-  /** Whether all that had to be recorded is recorded. Null: the run has not ended. */
+  /** True if all that had to be recorded is recorded. Null: the run has not ended. */
   #isSound: boolean | null = null;
 
   constructor() {

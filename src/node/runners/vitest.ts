@@ -2,7 +2,7 @@ import { printToStderr } from '../../base/terminal.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
 import { endedEarly, guardExit, NodePart, pathOf, sayNoShard } from './node-part.js';
 
-/** What is used of Vitest's types, which has them in vitest/node. */
+/** The used part of Vitest's types, which has them in vitest/node. */
 interface Specification {
   /** The path of the file. */
   moduleId: string;

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface Props {
-  /** What the button does: `Rename`. */
+  /** Text of the button: `Rename`. */
   button: string;
   label: string;
   maxLength?: number;

@@ -92,7 +92,7 @@ export function Links({ access, change }: Props) {
   );
 }
 
-/** Who is signed in: end sessions. */
+/** The people who are signed in, with buttons to end their sessions. */
 export function Sessions({ access, change }: Props) {
   return (
     <section>

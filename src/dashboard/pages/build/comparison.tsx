@@ -30,7 +30,7 @@ function useComparison(project: ProjectLine, id: string, other: string | null) {
   return useLive<ComparisonAnswer>(path, { attempt: 'compare the build', project: project.id });
 }
 
-/** How an ended build differs from what is usual, in a line that leads to the evidence. */
+/** The difference of an ended build from the usual ones, in a line that leads to the evidence. */
 export function AgainstUsual({ project, id }: Omit<Props, 'build'>) {
   const { path, query } = useAddress();
   const { data } = useComparison(project, id, null);
@@ -57,7 +57,7 @@ export function BuildComparison({ project, id, build }: Props) {
   );
 }
 
-/** What the build is compared with: what is usual, or one of the last builds of its branch. */
+/** A choice of the other side of the comparison: the usual builds, or one of the last builds of the branch. */
 function Choice({ project, id, build, other }: Props & { other: string | null }) {
   const { data } = useLive<BuildLines>(withQuery('/v1/build_summaries', { branch: build.branch, limit: CHOICES }), {
     attempt: 'load the builds of the branch',

@@ -2,7 +2,7 @@ import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import { type PriceSettings, paidSeconds, priceText } from '../../../protocol/price.js';
 import { count, number } from '../../text/format.js';
 
-/** What a build cost, and for what: "This build cost $1.06: 12 nodes, 132 paid minutes." Null: the project has no price. */
+/** Says the price of a build: "This build cost $1.06: 12 nodes, 132 paid minutes." Null: the project has no price. */
 export function costSentence({ price, nodes, is_running }: Pick<MinutesAnswer, 'price' | 'nodes' | 'is_running'>, settings: PriceSettings) {
   if (price === null) return null;
   const jobs = nodes.flatMap(({ start, end }) => (start === null || end === null ? [] : [end - start]));

@@ -56,7 +56,7 @@ export function BuildGate({ build, project }: BuildViewProps) {
 /** The server cuts longer ids of CI runs, and nothing is found by a part. */
 const WHOLE_ID = 199;
 
-/** What `ballast verify` says. */
+/** The answer of `ballast verify`. */
 function Verified({ build, project }: { build: MinutesAnswer; project: number }) {
   const { commit_hash, branch, node_total, kind, ci_run } = build;
   const ofRun = { [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: ci_run !== null && ci_run.length <= WHOLE_ID ? ci_run : null };

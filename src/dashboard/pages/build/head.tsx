@@ -22,7 +22,7 @@ import { Trace } from './trace.js';
 /** Less than this many seconds is nothing. */
 const SMALLEST = 0.0005;
 
-/** What the build was, how long it took, and why, before any evidence. */
+/** The build, its wall time and the reason for it, before any evidence. */
 export function BuildHead({ project, build, id }: { project: ProjectLine; build: MinutesAnswer; id: string }) {
   const { branch, commit_hash, commit_url, node_total, started_at, wall, is_running, missing_count, failed_count } = build;
   const builds = projectPath(project.name, 'builds');

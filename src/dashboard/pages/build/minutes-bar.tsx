@@ -10,7 +10,7 @@ const SMALLEST = 0.0005;
 /** Nodes that are listed of those with a part. */
 const SHOWN = 8;
 
-/** Where the wall time went: a bar of its parts, and each part as a link to its definition and its nodes. */
+/** The wall time as a bar of its parts, and each part as a link to its definition and its nodes. */
 export function MinutesBar({ build }: { build: MinutesAnswer }) {
   const { query } = useAddress();
   const parts = build.parts.filter(({ seconds }) => Math.abs(seconds) >= SMALLEST);

@@ -13,7 +13,7 @@ import { clock, count, duration, exactTime, number, times } from '../../text/for
 
 /** Batches that are shown before the reader asks for more. */
 const PAGE = 100;
-/** How often a running build is loaded again, in seconds. */
+/** Interval at which a running build is loaded again, in seconds. */
 const REFRESH = 5;
 
 /** The tab of a build that explains each hand-out: why this node got these files at that moment. */

@@ -109,5 +109,5 @@ function shownOf(builds: readonly BuildLine[], total: number): string {
   return (shown < total ? `${number(shown)} of ` : '') + count(total, 'build') + more;
 }
 
-/** How many of these the total does not count. */
+/** Counts the builds, of these, that the total does not count. */
 const unrecordedIn = (builds: readonly BuildLine[]) => builds.filter(({ build_id }) => build_id === null).length;

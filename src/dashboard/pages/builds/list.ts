@@ -1,6 +1,6 @@
 import type { BuildLine } from '../../../protocol/answers/trends.js';
 
-/** What stays the same of a build while it is listed: it is a CI run first, and has an id of its own once it is recorded. */
+/** Returns a key that stays the same while a build is listed: it is a CI run first, and has an id of its own once it is recorded. */
 export function buildKey({ ci_run_id, build_id }: BuildLine): string {
   return ci_run_id ?? build_id!;
 }

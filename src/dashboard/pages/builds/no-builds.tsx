@@ -19,7 +19,7 @@ interface Props {
   setUp: string;
 }
 
-/** What there is instead of builds: the names that may have been meant, or the way to the first build. */
+/** The page without builds: the names that may have been meant, or the way to the first build. */
 export function NoBuilds({ text, query, lines: { searched_to, similar }, setUp }: Props) {
   if (text === '') {
     return (

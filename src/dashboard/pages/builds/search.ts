@@ -1,7 +1,7 @@
 import type { SimilarNames } from '../../../protocol/answers/trends.js';
 import { parseSearch, searchWord } from '../../text/search.js';
 
-/** What the list of builds is searched by. */
+/** The words of a search in the list of builds. */
 const BUILD_WORDS = {
   branch: { kind: 'text', about: 'the name of a branch' },
   commit: { kind: 'text', about: 'a commit hash, or its beginning' },

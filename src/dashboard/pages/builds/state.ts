@@ -1,7 +1,7 @@
 import type { BuildLine } from '../../../protocol/answers/trends.js';
 import { commitOf, inSentence } from '../../text/in-sentence.js';
 
-/** How a state is drawn. */
+/** Shapes of the states. */
 export const SHAPES: Record<BuildLine['state'], string> = {
   running: '◌',
   cancelled: '⊘',

@@ -6,7 +6,7 @@ export interface Guide {
   title: string;
   /** One line of Markdown from the index in README.md. */
   about: string;
-  /** Where its HTML is. */
+  /** Path of its HTML. */
   path: string;
 }
 

@@ -92,7 +92,7 @@ function File({ project, history }: { project: string; history: FileHistory }) {
   );
 }
 
-/** What is known of the file in pieces, and what a cut brings, with a link to the page that plays it. */
+/** Facts about the file in pieces, and the gain of a cut, with a link to the page that plays it. */
 function Pieces({ project, history: { path, cut, cut_saves, pieces } }: { project: string; history: FileHistory }) {
   const played = cut === null || cut_saves === null ? null : { ...cut, saves: cut_saves };
   if (!played && !pieces) return null;

@@ -17,7 +17,7 @@ import { fileColumns } from './columns.js';
 import { filesSentences } from './sentences.js';
 import { type FilePages, type FileRow, useFilePages } from './use-file-pages.js';
 
-/** Which files come first. */
+/** The orders of the files. */
 const ORDERS = [
   { sort: 'decided', title: 'Decide builds' },
   { sort: 'estimate', title: 'Slowest' },

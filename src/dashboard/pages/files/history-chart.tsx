@@ -7,7 +7,7 @@ import { duration, exactTime, offset } from '../../text/format.js';
 import { commitOf } from '../../text/in-sentence.js';
 
 const HEIGHT = 300;
-/** What a date takes on the axis, in pixels. */
+/** Width of a date on the axis, in pixels. */
 const DATE_WIDTH = 120;
 
 interface Props {

@@ -8,7 +8,7 @@ const worded = (value: number) => WORDS[value] ?? number(value);
 /** The part of the builds that "a few files" decide. */
 const MOST_ENDS = 0.8;
 
-/** How few files decide builds: "Five of 1,122 files decided 80 % of your builds." */
+/** Says how few files decide builds: "Five of 1,122 files decided 80 % of your builds." */
 export function filesSentences({ decided, file_count, builds }: Pick<FileTrends, 'decided' | 'file_count' | 'builds'>): string[] {
   if (file_count === 0) return ['No file was measured yet.'];
   const ends = decided.reduce((sum, file) => sum + file.builds, 0);
@@ -28,12 +28,12 @@ export function filesSentences({ decided, file_count, builds }: Pick<FileTrends,
   return [`${worded(files)} of ${number(file_count)} files decided ${part} of your builds.`];
 }
 
-/** Whether an estimate differs from the usual time by a tenth or more. */
+/** Reports whether an estimate differs from the usual time by a tenth or more. */
 export function hasDrifted(estimate: number, usual: number): boolean {
   return Math.abs(Math.log(estimate / usual)) >= Math.log(1.1);
 }
 
-/** What a file costs, whether that changed, and how often it decided. */
+/** Says the time of a file, whether it changed, and how many builds it decided. */
 export function fileSentences({ path, estimate, median, points, changes, decided }: FileHistory): string[] {
   if (median === null) return [`${nameOf(path)} was not measured on this branch.`];
   const change = changes.at(-1);

@@ -7,7 +7,7 @@ import { useKept } from '../../routes/visits.js';
 
 /** Files of one request. */
 const PAGE = 500;
-/** How often the first page is loaded again, in seconds. */
+/** Interval at which the first page is loaded again, in seconds. */
 const REFRESH = 60;
 
 /** A file of a list, or, while it is not loaded, its place in the list. */

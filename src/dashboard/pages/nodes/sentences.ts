@@ -1,7 +1,7 @@
 import type { NodeTrends } from '../../../protocol/answers/trends.js';
 import { number } from '../../text/format.js';
 
-/** Which nodes are slow again and again: "Node 3 was slow in 18 of 20 builds: the runner, not the split." */
+/** Names the nodes that are slow again and again: "Node 3 was slow in 18 of 20 builds: the runner, not the split." */
 export function nodesSentence({ nodes, builds }: Pick<NodeTrends, 'nodes' | 'builds'>): string {
   if (builds.length === 0) return 'No build was measured yet.';
   const slow = nodes.filter(node => node.is_slow);

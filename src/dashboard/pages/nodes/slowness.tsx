@@ -5,9 +5,7 @@ const WIDTH = 400;
 const LEAST = 0.7;
 const MOST = 1.7;
 
-/**
- * How slow a node was by build, oldest first, as a row of bars from the line of the other nodes: up is slower, and orange. Null: unknown.
- */
+/** The slowness of a node by build, oldest first, as a row of bars from the line of the other nodes: up is slower, and orange. Null: unknown. */
 export function Slowness({ values }: { values: readonly (number | null)[] }) {
   const step = WIDTH / Math.max(20, values.length);
   const from = WIDTH - step * values.length;

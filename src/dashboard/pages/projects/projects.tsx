@@ -11,7 +11,7 @@ import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, duration, percent } from '../../text/format.js';
 import { projectsSentences } from './sentences.js';
 
-/** How often the overview is loaded again, in seconds. */
+/** Interval at which the overview is loaded again, in seconds. */
 const REFRESH = 15;
 
 export function ProjectsPage() {

@@ -16,7 +16,7 @@ const RECORDS: Record<string, string> = {
 /** The name of a kind of record, as people say it. */
 export const recordName = (kind: string): string => RECORDS[kind] ?? kind;
 
-/** What a sweep deleted: "120 builds, 31 queues". */
+/** Lists the records that a sweep deleted: "120 builds, 31 queues". */
 export function deletedSentence(deleted: Record<string, number>): string {
   const parts = Object.entries(deleted).flatMap(([kind, records]) => (records > 0 ? [`${number(records)} ${recordName(kind)}`] : []));
   return parts.join(', ') || 'nothing';
@@ -30,7 +30,7 @@ export function checksOf(processes: readonly ServerProcess[]): Check[] {
   return processes.flatMap(({ name, health }) => health.map(check => ({ ...check, process: isAlone ? null : name })));
 }
 
-/** What is checked, and where. */
+/** Names a check and its process. */
 export const checkName = ({ name, process }: Check): string => (process === null ? name : `${name} of ${process}`);
 
 /** Does the server work, and did clients send what could not be used? */

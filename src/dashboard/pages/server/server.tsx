@@ -11,7 +11,7 @@ import { bytes, count, number } from '../../text/format.js';
 import { visible } from '../../text/path-text.js';
 import { checkName, checksOf, deletedSentence, recordName, serverSentences } from './sentences.js';
 
-/** How often the page is loaded again, in seconds. */
+/** Interval at which the page is loaded again, in seconds. */
 const REFRESH = 5;
 
 export function ServerPage() {

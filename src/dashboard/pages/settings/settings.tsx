@@ -10,7 +10,7 @@ import { count } from '../../text/format.js';
 import { inSentence } from '../../text/in-sentence.js';
 import { useChange } from '../access/use-change.js';
 
-/** What operators choose for a project. */
+/** The choices of operators for a project. */
 export function SettingsPage({ project }: ProjectPageProps) {
   const { role } = useSession();
   const isOperator = role === 'operator';

@@ -20,7 +20,7 @@ export function endingOf([reason = '']: readonly string[]): string | null {
   return reason.startsWith('your session has ended') ? sentenceOf(reason) : null;
 }
 
-/** Where a reader lands after signing in: the path that asked for it, if it is one of this server; else the projects. */
+/** Returns the page at which a reader lands after signing in: the path that asked for it, if it is one of this server; else the projects. */
 export function landingOf(to: string | null, origin: string): string {
   if (to === null || !to.startsWith('/') || !URL.canParse(to, origin)) return '/';
   const address = new URL(to, origin);

@@ -13,7 +13,7 @@ function takeSecret(): string | null {
   return secret;
 }
 
-/** Where the page that asked to sign in is noted. A link that is pasted into this tab does not name it. */
+/** Key of the note of the page that asked to sign in. A link that is pasted into this tab does not name it. */
 const RETURN_TO = 'return-to';
 
 function land(): void {

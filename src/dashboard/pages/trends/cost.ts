@@ -4,13 +4,13 @@ import { count } from '../../text/format.js';
 
 type Jobs = Pick<DayTrend, 'jobs' | 'job_seconds'>;
 
-/** What the jobs of some days cost, about; null: the project has no price. */
+/** Approximate price of the jobs of some days; null: the project has no price. */
 export function costText(settings: PriceSettings, { jobs, job_seconds }: Jobs): string | null {
   const cost = costOfSum(settings, { jobs, seconds: job_seconds });
   return cost && priceText(cost);
 }
 
-/** What the builds of the last days cost: "The 65 builds of the last 30 days cost about $61.61." Empty: the project has no price. */
+/** Says the price of the builds of the last days: "The 65 builds of the last 30 days cost about $61.61." Empty: the project has no price. */
 export function costSentences(settings: PriceSettings, { builds, ...jobs }: Jobs & Pick<DayTrend, 'builds'>, days: number): string[] {
   const cost = costText(settings, jobs);
   return cost === null

@@ -4,7 +4,7 @@ import { fullBar } from '../../parts/charts/bar-scale.js';
 
 const DAY = 86_400_000;
 
-/** What a bar consists of, from the bottom up. */
+/** The parts of a bar, from the bottom up. */
 export interface BarPart {
   /** The class of its swatch. */
   name: string;
@@ -17,7 +17,7 @@ interface Props {
   days: readonly DayTrend[];
   /** The dates of the axis. */
   range: { from: string; to: string };
-  /** How many days a bar is about. */
+  /** Number of days in a bar. */
   width: number;
   parts: readonly BarPart[];
   /** A narrow bar in front of the others: some of what they count. */
@@ -25,7 +25,7 @@ interface Props {
   /** Round values up to the largest one. */
   ticks: (max: number) => number[];
   tickText: (value: number, step: number) => string;
-  /** What is read of a day: the one under the pointer, or else the last one. */
+  /** Text on a day: the one under the pointer, or else the last one. */
   reading: (day: DayTrend) => string;
 }
 

@@ -22,7 +22,7 @@ interface Props {
   width: number;
 }
 
-/** What the builds of each day took and cost, as charts and as tables. */
+/** The times and prices of the builds of each day, as charts and as tables. */
 export function DayCharts({ project, trend, total, width }: Props) {
   const { days } = trend;
   const range = { from: trend.from, to: trend.to };

@@ -66,7 +66,7 @@ const optionsOf = (colours: Colours, range: Props['range']): Omit<uPlot.Options,
   hooks: { draw: [plot => drawCut(plot, colours)] },
 });
 
-/** Where the line leaves the chart, an arrow says that it goes on. */
+/** Draws an arrow at the place where the line leaves the chart. */
 function drawCut(plot: uPlot, { work }: Colours) {
   const { ctx, bbox, data } = plot;
   const full = fullOf(plot);

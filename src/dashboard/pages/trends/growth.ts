@@ -16,7 +16,7 @@ export interface Spans {
   isNow: boolean;
 }
 
-/** Which days at both ends of a range are compared: a week, or of a longer range four. Null: too few days have builds. */
+/** Returns the days at both ends of a range that are compared: a week, or of a longer range four. Null: too few days have builds. */
 export function spansOf({ to, days }: Pick<BuildTrend, 'to' | 'days'>): Spans | null {
   const [begin, end] = [days[0], days.at(-1)].map(day => day && Date.parse(day.day) / DAY);
   if (begin === undefined || end === undefined || begin === end) return null;
@@ -46,7 +46,7 @@ interface Growth {
   grown: FileTrend | null;
 }
 
-/** Whether the tests grow: what they take in all, the wall time, and the file that grew most. */
+/** Says whether the tests grow: in their time in all, in the wall time, and in the file that grew most. */
 export function growthSentences({ spans, first, last, total, grown }: Growth): string[] {
   const file = grown?.change
     ? [`${nameOf(grown.path)} grew most: +${duration(grown.change.seconds)} with ${commitOf(grown.change.commit_hash)}.`]

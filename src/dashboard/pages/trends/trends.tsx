@@ -18,7 +18,7 @@ const RANGES = [
   { days: 365, title: 'a year' },
 ];
 const DEFAULT_DAYS = 30;
-/** How often the days are loaded again, in seconds. */
+/** Interval at which the days are loaded again, in seconds. */
 const REFRESH = 60;
 /** Files among which are those that grew within the range. */
 const FILES = 200;

@@ -1,6 +1,6 @@
 import { withQuery } from '../../routes/routes.js';
 
-/** What is played, as it stands in the address of the page. Null: as in the build. */
+/** The choices of a reader, as they stand in the address of the page. Null: as in the build. */
 export interface Choices {
   mode: 'queue' | 'split' | null;
   estimates: 'then' | 'now' | 'exact' | null;
@@ -9,7 +9,7 @@ export interface Choices {
   pull_cost: string | null;
   /** Minutes. */
   setup: string | null;
-  /** Whether long files run in pieces. */
+  /** `true`: long files run in pieces. */
   in_pieces: 'true' | 'false' | null;
   /** Paths of files that are cut. */
   cut: string[];

@@ -11,7 +11,7 @@ interface Props {
   choices: Choices;
   /** The build without the files that are cut by hand. */
   uncut: WhatIfAnswer;
-  /** What the cuts bring. */
+  /** Gain of the cuts. */
   saved: string;
   onChange: (changes: Record<string, string | null>) => void;
 }
@@ -71,7 +71,7 @@ interface TimeProps {
   name: string;
   about: string;
   value: string | null;
-  /** What the answer was played with. */
+  /** Value that the answer was played with. */
   used: number;
   unit?: 's' | 'min';
   onChange: (value: string | null) => void;

@@ -11,7 +11,7 @@ export interface Frame {
   bottom: number;
 }
 
-/** Where everything of the chart stands, in pixels. Wall time has the left axis, node-minutes the right one. Both begin at 0. */
+/** Positions of all parts of the chart, in pixels. Wall time has the left axis, node-minutes the right one. Both begin at 0. */
 export interface Curve {
   /** By variant: the middle of its column. */
   xs: number[];

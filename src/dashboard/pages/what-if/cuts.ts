@@ -2,8 +2,8 @@ import type { WhatIfAnswer } from '../../../protocol/answers/what-if.js';
 import { count, duration, number } from '../../text/format.js';
 
 /**
- * What all cuts save together, on as many nodes as the build had and on those of the handle: "The 2 cuts together save 68 s on 8 nodes
- * (9 m 10 s instead of 10 m 18 s), and bring nothing on 20." Empty: nothing is cut.
+ * Says what all cuts save together, on as many nodes as the build had and on those of the handle: "The 2 cuts together save 68 s on 8 nodes (9 m 10 s
+ * instead of 10 m 18 s), and bring nothing on 20." Empty: nothing is cut.
  */
 export function cutsSentence(answer: WhatIfAnswer, uncut: WhatIfAnswer, nodes: number): string {
   const cuts = answer.assumptions.cut.length;

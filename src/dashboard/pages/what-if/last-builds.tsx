@@ -15,7 +15,7 @@ interface Props {
   branch: string;
 }
 
-/** How many nodes the last builds of a branch need, with what tells it. One build is a sample. */
+/** The number of nodes that the last builds of a branch need, and the builds that show it. One build is a sample. */
 export function LastBuilds({ project, branch }: Props) {
   const live = useLive<NodeCountsAnswer>(withQuery('/v1/trends/node_counts', { branch }), {
     attempt: 'play the last builds',

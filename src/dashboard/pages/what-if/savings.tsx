@@ -8,7 +8,7 @@ const METHODS: [name: 'round_robin' | 'by_name' | 'one_at_a_time', title: string
   ['one_at_a_time', 'one at a time', 'A queue in the order of the list, from which each node takes one file at a time.'],
 ];
 
-/** What other methods would have taken on the same recorded times. */
+/** The times of other methods on the same recorded times. */
 export function Savings({ answer, wall }: { answer: WhatIfAnswer; wall: number }) {
   const most = Math.max(wall, ...Object.values(answer.baselines), 0.001);
   const rows = METHODS.map(([name, title, about]) => ({ title, about, seconds: answer.baselines[name] }));

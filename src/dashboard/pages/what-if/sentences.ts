@@ -7,7 +7,7 @@ import { columnOf } from './curve.js';
 /** Pieces are told in the first lines when they save this part of the wall time. */
 const LEAST_GAIN = 0.03;
 
-/** What the numbers of nodes bring, in sentences: "12 nodes: 9 m 10 s." "14: 8 m 02 s." "From 17 on, a_spec.rb decides: ..." */
+/** Says in sentences what the numbers of nodes bring: "12 nodes: 9 m 10 s." "14: 8 m 02 s." "From 17 on, a_spec.rb decides: ..." */
 export function whatIfSentences(answer: WhatIfAnswer, nodes: number, isChosen: boolean): string[] {
   const { variants, node_total, useful_nodes, useful_range, longest, pieces, assumptions } = answer;
   const today = variants[columnOf(variants, node_total)];

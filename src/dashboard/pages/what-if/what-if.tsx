@@ -26,7 +26,7 @@ import { LastBuilds } from './last-builds.js';
 import { Savings } from './savings.js';
 import { difference, whatIfSentences } from './sentences.js';
 
-/** How long the handle rests before its number stands in the address, in milliseconds. Browsers limit how often it may change. */
+/** Time that the handle rests before its number stands in the address, in milliseconds. Browsers limit how often it may change. */
 const REST = 200;
 
 /** Plays the build in the address, or else the newest one of the default branch that has ended, without a missing file if there is one. */

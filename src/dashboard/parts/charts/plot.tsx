@@ -8,7 +8,7 @@ const NAMES = ['work', 'over', 'idle', 'text', 'quiet', 'line', 'ground'] as con
 export type Colours = Record<(typeof NAMES)[number], string>;
 
 interface Props {
-  /** What is drawn, for readers who do not see it. The page has the same as a table. */
+  /** Description of the drawing for readers who do not see it. The page has the same data as a table. */
   label: string;
   height: number;
   data: uPlot.AlignedData;

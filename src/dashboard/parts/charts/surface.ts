@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-/** What the page is shown on. Paper is light. */
+/** Background of the page. Paper is light. */
 export type Surface = 'light' | 'dark' | 'paper';
 
 const print = () => matchMedia('print');
