@@ -127,7 +127,7 @@ export const reads = {
   async trace(store: Store, { subject, filter, now }: InsightQuestion): Promise<{ json: Json }> {
     const timeline = await readTimeline(store, subject, now);
     if (filter.format !== 'otlp') return { json: JSON.stringify(traceAnswer(subject, timeline)) };
-    const project = await store.access.projectById(subject.project);
+    const project = await store.access.project(subject.project);
     return { json: JSON.stringify(otlpTrace(subject, timeline, project?.name ?? '')) };
   },
 

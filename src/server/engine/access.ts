@@ -31,14 +31,14 @@ export async function renameProject(access: Access, { id, name }: Project, newNa
 }
 
 /** The settings of a project; none are set of one that was deleted meanwhile. */
-export async function settingsOf(access: Pick<Access, 'projectById'>, project: number): Promise<ProjectSettings> {
-  return (await access.projectById(project))?.settings ?? noSettings;
+export async function settingsOf(access: Pick<Access, 'project'>, project: number): Promise<ProjectSettings> {
+  return (await access.project(project))?.settings ?? noSettings;
 }
 
 /** Changes settings of a project; an empty text unsets one. Throws a Refusal when a name or a value is invalid. */
 export async function changeSettings(access: Access, project: number, changes: Readonly<Record<string, string>>): Promise<ProjectSettings> {
   for (;;) {
-    const found = await access.projectById(project);
+    const found = await access.project(project);
     if (!found) throw new Refusal(`cannot change the settings of project ${project}: it does not exist`);
     const settings = changedSettings(found.settings, changes);
     if (await access.replaceSettings(project, found.settings, settings)) return settings;

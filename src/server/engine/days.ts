@@ -52,17 +52,12 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
   const compared = isPlanned ? { saved: saved ?? 0, ...baselines } : { round_robin: wall, by_name: wall, one_at_a_time: wall };
   const measured = isComplete ? { wall, floor, node_seconds, idle_seconds, test_seconds, ...parts, ...compared } : {};
   const added: Partial<DaySummary['sums']> = { ...counted, ...measured };
-  const sums = SUM_NAMES.map(name => [name, wholeMilliseconds(sumOn(day, name) + sign * credible(added[name] ?? 0))]);
+  const sums = SUM_NAMES.map(name => [name, wholeMilliseconds(day.sums[name] + sign * credible(added[name] ?? 0))]);
   return {
     day: day.day,
     sums: Object.fromEntries(sums) as DaySummary['sums'],
     walls: isComplete ? changed(day.walls, Math.round(1000 * credible(wall)), sign) : day.walls,
   };
-}
-
-/** A day that was written before has no builds that were cancelled. */
-export function sumOn({ sums }: Pick<DaySummary, 'sums'>, name: DaySum): number {
-  return sums[name] ?? 0;
 }
 
 function credible(seconds: number): number {

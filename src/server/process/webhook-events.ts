@@ -55,7 +55,7 @@ export class WebhookEvents {
   async summarized(build: ProjectBuild, { recorded, ciRun, summary, losses }: SummarizedBuild): Promise<void> {
     const id = recorded?.id ?? ciRun?.id;
     if (summary.state === 'running' || id === undefined) return;
-    const project = await this.store.access.projectById(build.project);
+    const project = await this.store.access.project(build.project);
     if (!project || project.settings.webhook_url === null) return;
     const { branch, commit_hash, node_total } = build;
     const { missing, files } = summary.line;
@@ -100,7 +100,7 @@ export class WebhookEvents {
   }
 
   async #look(build: Look): Promise<void> {
-    const project = await this.store.access.projectById(build.project);
+    const project = await this.store.access.project(build.project);
     if (!project) return;
     const { branch, node_total } = build;
     const events = WEBHOOK_EVENTS.filter(event => wants(project, event));

@@ -76,7 +76,7 @@ export class WebhookSender {
 
   async #send(delivery: Delivery): Promise<void> {
     const { attempts } = delivery;
-    const project = await this.store.access.projectById(delivery.project);
+    const project = await this.store.access.project(delivery.project);
     // The address was unset, or the project deleted.
     if (!project || project.settings.webhook_url === null) return this.store.deliveries.end(delivery);
     const at = this.now();

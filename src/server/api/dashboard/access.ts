@@ -176,7 +176,7 @@ export async function endSessionById({ store }: Context, message: RawParameters)
 }
 
 async function requireProject({ store }: Context, project: number): Promise<Project> {
-  const known = await store.access.projectById(project);
+  const known = await store.access.project(project);
   if (!known) throw new Refusal(`there is no project ${project}`);
   return known;
 }

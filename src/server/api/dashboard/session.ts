@@ -33,7 +33,7 @@ export async function requireSession(context: Context, request: Request): Promis
 export async function projectOfSession(context: Context, request: Request): Promise<number> {
   const session = await requireSession(context, request);
   const project = /^\d{1,15}$/.test(request.project) ? Number(request.project) : NO_PROJECT;
-  if (!mayRead(session, project) || !(await context.store.access.projectById(project))) throw apiErrors.projectNotReadable();
+  if (!mayRead(session, project) || !(await context.store.access.project(project))) throw apiErrors.projectNotReadable();
   return project;
 }
 

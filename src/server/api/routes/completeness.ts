@@ -20,7 +20,7 @@ export async function completenessOfBuild(context: Context, request: Request): P
   const asker = await askerOf(context, request);
   const { wait, allow_empty, request_id = null, ...sent } = toCompletenessQuery(decodeQuery(request.query));
   const { commit_hash, branch, node_total, ...ids } = sent;
-  const owner = await context.store.access.projectById(asker.project);
+  const owner = await context.store.access.project(asker.project);
   // It was deleted meanwhile.
   if (!owner) throw apiErrors.tokenInvalid();
   const { node_build_id = null, ci_build_id = null } = ids;

@@ -49,7 +49,7 @@ async function comparisonPage(
   project: number,
   { build, other }: { build: string; other: string | undefined },
 ): Promise<string | null> {
-  const name = context.dashboard && (await context.store.access.projectById(project))?.name;
+  const name = context.dashboard && (await context.store.access.project(project))?.name;
   return name ? buildPageUrl(context, request, name, build, { tab: 'compare', ...(other !== undefined && { with: other }) }) : null;
 }
 

@@ -9,7 +9,7 @@ import { apiErrors } from '../errors.js';
 export async function metricsOfProject(context: Context, request: Request): Promise<Answer> {
   const { store, summarizer, now } = context;
   const token = request.token ?? bearerIn(request.authorization);
-  const project = await store.access.projectById(await projectOf(context, { ...request, token }));
+  const project = await store.access.project(await projectOf(context, { ...request, token }));
   // It was deleted just now.
   if (!project) throw apiErrors.tokenInvalid();
   const { answer, outdated } = await projectMetrics(store, project, now());

@@ -67,7 +67,7 @@ function trend({ summarizer }: Context, { json: body, outdated }: TrendJson): An
 
 /** A branch of the asker's project, or the default one; an empty name, which no build has, before the first build. */
 async function branchOf({ store }: Context, { project }: Asker, branch?: string): Promise<{ project: number; branch: string }> {
-  return { project, branch: branch ?? (await store.access.projectById(project))?.default_branch ?? '' };
+  return { project, branch: branch ?? (await store.access.project(project))?.default_branch ?? '' };
 }
 
 const DEFAULT_LIMIT = 50;

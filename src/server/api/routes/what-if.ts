@@ -56,7 +56,7 @@ export async function nodeCountsOfBranch(context: Context, request: Request): Pr
   const { store, jobs, whatIfs, summarizer, now } = context;
   const asker = await askerOf(context, request);
   const asked = toNodeCountsQuery(decodeQuery(request.query));
-  const project = await store.access.projectById(asker.project);
+  const project = await store.access.project(asker.project);
   const settings = project?.settings ?? noSettings;
   const branch = asked.branch ?? project?.default_branch ?? '';
   const { builds, outdated } = await jobs.read('buildsToPlay', { project: asker.project, branch }, asker);

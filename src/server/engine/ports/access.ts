@@ -6,8 +6,8 @@ import type { Millis } from './store.js';
 export interface Access {
   /** All projects, oldest first. */
   projects(): Soon<Project[]>;
-  project(name: string): Soon<Project | null>;
-  projectById(id: number): Soon<Project | null>;
+  /** The project with a name, or with an id. */
+  project(nameOrId: string | number): Soon<Project | null>;
   /** Creates a project with its first token. Null: the name is taken, and nothing was created. */
   createProject(name: string, tokenHash: string, at: Millis): Promise<Project | null>;
   /** Gives a project another name. False: the name is taken, and nothing was changed. */

@@ -111,7 +111,7 @@ export function mayRead(session: Session, project: number): boolean {
 /** The projects that a session shows, oldest first. */
 export async function projectsOf(access: Access, { project }: Session): Promise<Project[]> {
   if (project === null) return access.projects();
-  const shown = await access.projectById(project);
+  const shown = await access.project(project);
   return shown ? [shown] : [];
 }
 

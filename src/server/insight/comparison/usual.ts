@@ -35,7 +35,7 @@ export interface Usual {
  */
 export async function usualFor(store: UsualStore, { project, build, recorded }: Subject): Promise<Usual> {
   const outdated: ProjectBuild[] = [];
-  const { default_branch = null } = (await store.access.projectById(project)) ?? {};
+  const { default_branch = null } = (await store.access.project(project)) ?? {};
   for (const branch of new Set([build.branch, default_branch])) {
     if (branch === null) continue;
     const before = await completeBuilds(store, project, { branch, node_total: build.node_total }, recorded?.number ?? null, outdated);

@@ -31,7 +31,7 @@ export async function buildSummary(store: Store, { build, at }: { build: Project
   const minutes = minutesOf(timeline);
   const found = summarize(recorded, timeline, minutes, baselinesOf(timeline));
   // Trends show the useful nodes of whole builds of the default branch.
-  const isCompared = hasEndedComplete(found.state) && build.branch === (await store.access.projectById(build.project))?.default_branch;
+  const isCompared = hasEndedComplete(found.state) && build.branch === (await store.access.project(build.project))?.default_branch;
   const summary = { ...found, useful_nodes: isCompared ? await usefulNodesOfRun(store, subject, timeline) : null };
   const losses = found.state === 'missing' ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
   return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };

@@ -2,7 +2,7 @@ import { wholeMilliseconds } from '../../../base/rounding.js';
 import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
 import { PART_NAMES } from '../../../protocol/answers/minutes.js';
 import type { BuildTrend, DayTrend } from '../../../protocol/answers/trends.js';
-import { type METHODS, SUM_NAMES, sumOn } from '../../engine/days.js';
+import { type METHODS, SUM_NAMES } from '../../engine/days.js';
 import type { DaySum, DaySummary, Summaries } from '../../engine/ports/summaries.js';
 import { middleOf } from '../../planning/estimating/median.js';
 import { idleShare } from './summary.js';
@@ -14,7 +14,7 @@ export function dateOf(day: number): string {
 
 /** The builds of several days together, under one day. */
 function addDays(first: number, days: readonly DaySummary[]): DaySummary {
-  const sumOf = (name: DaySum) => wholeMilliseconds(days.reduce((sum, day) => sum + sumOn(day, name), 0));
+  const sumOf = (name: DaySum) => wholeMilliseconds(days.reduce((sum, day) => sum + day.sums[name], 0));
   return {
     day: first,
     sums: Object.fromEntries(SUM_NAMES.map(name => [name, sumOf(name)])) as DaySummary['sums'],
@@ -24,12 +24,12 @@ function addDays(first: number, days: readonly DaySummary[]): DaySummary {
 
 /** Number of builds of a day that ended complete, as far as it is known. Only their times count. */
 export function completeBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
-  return sums.builds - sums.incomplete - (sums.cancelled ?? 0) - sums.partial;
+  return sums.builds - sums.incomplete - sums.cancelled - sums.partial;
 }
 
 /** Number of complete builds that were planned, of which `saved` is the sum. */
 export function plannedBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
-  return sums.builds - sums.incomplete - (sums.cancelled ?? 0) - sums.unplanned;
+  return sums.builds - sums.incomplete - sums.cancelled - sums.unplanned;
 }
 
 /** The median wall time of a day in seconds; null: no build ended complete. */
@@ -40,21 +40,21 @@ export function medianWall({ walls }: Pick<DaySummary, 'walls'>): number | null 
 /** The means and sums of a day. */
 function dayTrend(day: DaySummary): DayTrend {
   const { sums } = day;
-  const { builds, incomplete, unplanned, with_failures, passed, jobs, job_seconds, wall, floor, node_seconds, test_seconds, saved } = sums;
+  const { builds, incomplete, cancelled, unplanned, with_failures, passed, jobs, job_seconds, wall } = sums;
   const complete = completeBuilds(day);
   const mean = (seconds: number) => (complete === 0 ? null : wholeMilliseconds(seconds / complete));
   const savedOf = (method: (typeof METHODS)[number]) => wholeMilliseconds(sums[method] - wall);
   return {
     day: dateOf(day.day),
-    ...{ builds, incomplete, cancelled: sumOn(day, 'cancelled'), unplanned, with_failures, passed, jobs, job_seconds },
+    ...{ builds, incomplete, cancelled, unplanned, with_failures, passed, jobs, job_seconds },
     wall: mean(wall),
-    floor: mean(floor),
-    test_seconds: mean(test_seconds),
+    floor: mean(sums.floor),
+    test_seconds: mean(sums.test_seconds),
     median_wall: medianWall(day),
     idle_share: complete === 0 ? null : idleShare(sums),
     parts: complete === 0 ? [] : PART_NAMES.map(name => ({ name, seconds: wholeMilliseconds(sums[name] / complete) })),
-    saved: { round_robin: savedOf('round_robin'), by_name: savedOf('by_name'), one_at_a_time: savedOf('one_at_a_time'), best: saved },
-    node_seconds,
+    saved: { round_robin: savedOf('round_robin'), by_name: savedOf('by_name'), one_at_a_time: savedOf('one_at_a_time'), best: sums.saved },
+    node_seconds: sums.node_seconds,
   };
 }
 

@@ -34,7 +34,7 @@ export async function overviewOf(
     ...{ id, name, default_branch },
     builds_today: sums.builds,
     incomplete_today: sums.incomplete,
-    cancelled_today: sums.cancelled ?? 0,
+    cancelled_today: sums.cancelled,
     unplanned_today: sums.unplanned,
     with_failures_today: sums.with_failures,
     passed_today: sums.passed,

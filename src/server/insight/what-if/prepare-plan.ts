@@ -130,7 +130,7 @@ function longestOf(estimates: Estimates<Suite>): string[] {
 async function usualBuild({ builds, access }: Store, project: number, branch: string): Promise<Build | null> {
   const own = await newestBuild(builds, project, { branch });
   if (own) return own;
-  const defaultBranch = (await access.projectById(project))?.default_branch ?? null;
+  const defaultBranch = (await access.project(project))?.default_branch ?? null;
   return (defaultBranch !== null && (await newestBuild(builds, project, { branch: defaultBranch }))) || newestBuild(builds, project, {});
 }
 

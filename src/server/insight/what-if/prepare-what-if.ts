@@ -98,7 +98,7 @@ const RANGE_BUILDS = 10;
 const RANGE_SEARCHED = 30;
 
 async function usefulRangeOf(store: Store, project: number): Promise<WhatIfAnswer['useful_range']> {
-  const branch = (await store.access.projectById(project))?.default_branch ?? null;
+  const branch = (await store.access.project(project))?.default_branch ?? null;
   if (branch === null) return null;
   const builds = await store.builds.list(project, { branch }, { limit: RANGE_SEARCHED });
   const known = (await withSummaries(store, builds)).map(({ summary }) => summary?.useful_nodes ?? null);

@@ -37,13 +37,10 @@ export function lmdbAccess(parts: AccessTables & Committing) {
     });
   return {
     projects: () => [...projects.getRange()].flatMap(({ key, value }) => (value.deleted_at === undefined ? toProject(key, value) : [])),
-    project(name) {
-      const id = projectNames.get(name);
-      return id === undefined ? null : toProject(id, projects.get(id)!);
-    },
-    projectById(id) {
-      const record = recordOf(id);
-      return record && toProject(id, record);
+    project(nameOrId) {
+      const id = typeof nameOrId === 'string' ? projectNames.get(nameOrId) : nameOrId;
+      const record = id === undefined ? null : recordOf(id);
+      return record && toProject(id!, record);
     },
     createProject: (name, tokenHash, at) =>
       commit(parts, () => {

@@ -54,10 +54,10 @@ const NO_CACHE = { cacheBytes: 1, pullCost: 0, lease: null };
 export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE, ...options }: LmdbOptions = {}): LmdbStore {
   const parts = openParts(dataDir, options);
   const queues = new LmdbQueues(parts, queueOptions);
-  const { projects, project, projectById, ...tokens } = lmdbAccess(parts);
+  const { projects, project, ...tokens } = lmdbAccess(parts);
   return {
     // The default branch of a project follows its runs.
-    access: { ...tokens, ...afterRuns(parts.runs, { projects, project, projectById }) },
+    access: { ...tokens, ...afterRuns(parts.runs, { projects, project }) },
     recordings: lmdbRecordings(parts),
     builds: afterRuns(parts.runs, lmdbBuilds(parts)),
     timings: afterRuns(parts.runs, lmdbTimings(parts)),

@@ -41,12 +41,8 @@ export function postgresqlAccess(database: Database) {
     async projects() {
       return (await database.read<ProjectRow>(`select ${PROJECT} from projects where deleted_at is null order by id`)).map(toProject);
     },
-    async project(name) {
-      const found = await projectBy('name = $1', name);
-      return found && toProject(found);
-    },
-    async projectById(id) {
-      const found = await projectBy('id = $1', id);
+    async project(nameOrId) {
+      const found = await projectBy(typeof nameOrId === 'string' ? 'name = $1' : 'id = $1', nameOrId);
       return found && toProject(found);
     },
     async createProject(name, tokenHash, at) {

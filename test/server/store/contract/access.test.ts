@@ -19,7 +19,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     expect(api!.id).toBeGreaterThan(web!.id);
     expect(await access.projects()).toEqual([web, api]);
     expect([await access.project('api/v2 größe'), await access.project('Web')]).toEqual([api, null]);
-    expect([await access.projectById(api!.id), await access.projectById(0), await access.projectById(99)]).toEqual([api, null, null]);
+    expect([await access.project(api!.id), await access.project(0), await access.project(99)]).toEqual([api, null, null]);
   });
 
   it('creates only one of many concurrent projects of the same name, with its own token', async () => {
@@ -57,7 +57,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     await access.setDefaultBranch(web.id, 'trunk');
     expect(await access.renameProject(web.id, 'shop')).toBe(true);
     const renamed = { ...web, name: 'shop', default_branch: 'trunk', is_default_branch_set: true };
-    expect([await access.project('shop'), await access.projectById(web.id), await access.project('web')]).toEqual([renamed, renamed, null]);
+    expect([await access.project('shop'), await access.project(web.id), await access.project('web')]).toEqual([renamed, renamed, null]);
     expect([await access.renameProject(web.id, 'api'), await access.renameProject(99, 'new')]).toEqual([false, false]);
     expect(await access.projects()).toEqual([renamed, api]);
     expect((await access.createProject('web', 'c', NOW))!.id).toBeGreaterThan(api.id);
@@ -71,7 +71,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     expect(await access.replaceSettings(web.id, noSettings, settings)).toBe(true);
     expect(await access.replaceSettings(web.id, noSettings, { ...noSettings, target: 60 })).toBe(false);
     expect(await access.replaceSettings(99, noSettings, settings)).toBe(false);
-    expect([await access.projectById(web.id), await access.project('api')]).toEqual([{ ...web, settings }, api]);
+    expect([await access.project(web.id), await access.project('api')]).toEqual([{ ...web, settings }, api]);
     expect(await access.replaceSettings(web.id, settings, noSettings)).toBe(true);
     expect(await access.projects()).toEqual([web, api]);
   });
@@ -86,7 +86,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
       expect(await signIns.createSession(session, 10)).toBe(true);
     }
     await access.deleteProject(web.id, NOW + 1);
-    for (const gone of [await access.project('web'), await access.projectById(web.id), await access.token('a')]) expect(gone).toBeNull();
+    for (const gone of [await access.project('web'), await access.project(web.id), await access.token('a')]) expect(gone).toBeNull();
     expect([await access.projects(), (await access.tokens()).map(({ hash }) => hash)]).toEqual([[api], ['b']]);
     expect((await signIns.links()).map(({ hash }) => hash)).toEqual(['link 1']);
     expect((await signIns.sessions()).map(({ hash }) => hash)).toEqual(['session 1', 'session 2']);

@@ -75,7 +75,7 @@ async function readAll(store: Store): Promise<void> {
   const { project, queue, split } = await serve(store);
   for (const name of ['projects', 'tokens'] as const) await access[name]();
   await access.project('web');
-  await access.projectById(project);
+  await access.project(project);
   await access.token('hash of web');
   access.knownToken('hash of web');
   await access.replaceSettings(project, noSettings, noSettings);

@@ -172,7 +172,7 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
     const builds = await buildsOf(stores[0], project);
     expect(builds).toHaveLength(40);
     expect(builds.map(({ id }) => id)).toEqual(builds.map(({ id }) => id).sort());
-    expect(await stores[1].access.projectById(project)).toMatchObject({ default_branch: 'main' });
+    expect(await stores[1].access.project(project)).toMatchObject({ default_branch: 'main' });
   });
 
   it('learn the times of each run once', async () => {
