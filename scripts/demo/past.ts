@@ -4,8 +4,8 @@ import type { HandedPiece } from '../../src/protocol/messages/queue.js';
 import { pieceOf } from '../../src/protocol/piece-path.js';
 import { waitingCaller } from '../../src/server/engine/caller.js';
 import { digest, queueKey, splitKey } from '../../src/server/engine/keys.js';
+import { type CaseReport, encodeCases } from '../../src/server/engine/pieces/case-report.js';
 import { handedPieces } from '../../src/server/engine/pieces/cuts.js';
-import { encodeCases, type ToldCases } from '../../src/server/engine/pieces/told-cases.js';
 import { decodeFiles, pathsOfQueue } from '../../src/server/engine/planned-files.js';
 import type { Change, OpenQueue } from '../../src/server/engine/ports/queues.js';
 import type { Store } from '../../src/server/engine/ports/store.js';
@@ -86,11 +86,11 @@ async function recordInOrder(past: Past, recordings: readonly Recording[]): Prom
 async function record({ store, project }: Past, { run, node_index, request }: Recording): Promise<void> {
   const { commit_hash, branch, node_total } = run.build;
   const ci_run = digest(commit_hash, branch, node_total, run.id);
-  const told = request.told.map(({ path, seconds, cases }): ToldCases => {
+  const told = request.told.map(({ path, seconds, cases }): CaseReport => {
     const piece = pieceOf(path);
     return { file: piece?.file ?? path, piece, ci_run, commit_hash, runner: run.runner, seconds, cases: byName(cases), passed_whole: [] };
   });
-  if (told.length > 0) await store.cases.tell(project, encodeCases(told), request.at);
+  if (told.length > 0) await store.cases.keep(project, encodeCases(told), request.at);
   await whenSaved(store.recordings.record(project, { ...run.build, node_index }, newRun(request.files, run.id), waitingCaller, request.at));
 }
 

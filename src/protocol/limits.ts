@@ -84,8 +84,8 @@ export const limits = {
    * Bytes and files of a request that tells cases; the cases of a file that differ in name or outcome, and the characters of a name and of all
    * names of a file. A node tells its pieces, the files that ran whole after a piece or in its place, and at most two others.
    */
-  toldBytesPerRequest: 1_048_576,
-  toldFilesPerRequest: 100,
+  caseReportBytesPerRequest: 1_048_576,
+  caseReportFilesPerRequest: 100,
   casesPerFile: 5000,
   /** Cases of one name and outcome: more than a report has. */
   casesPerEntry: 1_000_000_000,

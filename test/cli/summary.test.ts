@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { summaryLines } from '../../src/cli/node/summary-text.js';
-import type { BuildMinutes, ToldCompleteness } from '../../src/node/client/answers.js';
+import type { BuildMinutes, ReceivedCompleteness } from '../../src/node/client/answers.js';
 import { changeSettings } from '../../src/server/engine/access.js';
 import { Clock } from '../harness/clock.js';
 import { connect, initialise, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';
@@ -100,7 +100,7 @@ describe('ballast summary', () => {
   });
 
   it('says how many files were recorded of a complete build in which others ran', () => {
-    const gate = { is_complete: true, test_files: 3, recorded: 2 } as unknown as ToldCompleteness;
+    const gate = { is_complete: true, test_files: 3, recorded: 2 } as unknown as ReceivedCompleteness;
     const minutes = { wall: 1, floor: 1, is_running: false, missing_count: 0, verdict: '', files: 3 };
     const none = { slowest: [], missing: [], failed: [], assumptions: [], parts: [], nodes: [] };
     const lines = summaryLines({ ...minutes, ...none } as unknown as BuildMinutes, gate, null);

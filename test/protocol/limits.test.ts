@@ -76,9 +76,9 @@ const rows: Record<string, number[]> = {
   'clients, and kinds': [Math.max(SEEN_CLIENTS, REFUSED_KINDS)],
   'numbers of nodes that one request plays': [limits.playedVariants, limits.playedNodes],
   'files that one request plays': [limits.cutFiles],
-  'body of a request that sends test cases': [limits.toldBytesPerRequest, limits.cancelBytesPerRequest],
+  'body of a request that sends test cases': [limits.caseReportBytesPerRequest, limits.cancelBytesPerRequest],
   'files and pieces in a request': [
-    limits.toldFilesPerRequest,
+    limits.caseReportFilesPerRequest,
     limits.casesPerFile,
     limits.casesPerEntry,
     limits.caseNameMaxCharacters,

@@ -40,7 +40,7 @@ export const casePath = (file: string, { name, place }: Pick<CaseRun, 'name' | '
   `${file}::${name}${place === 1 ? '' : `::${place}`}`;
 
 /** What became of the cases of each name, in their order. */
-export function toldCases(runs: readonly CaseRun[], seconds: number): NamedCases[] {
+export function caseReport(runs: readonly CaseRun[], seconds: number): NamedCases[] {
   return byName(runs.map(({ name, outcome }) => ({ name, seconds, outcome })));
 }
 

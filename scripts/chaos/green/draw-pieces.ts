@@ -11,7 +11,7 @@ const SECOND_PIECE_FAULT = 0.35;
 const MOST_LONG_FILES = 2;
 const MOST_CASES = 8;
 
-/** Has all nodes of a scenario without faults run some of its files in pieces, whose cases an earlier CI run told. */
+/** Has all nodes of a scenario without faults run some of its files in pieces, whose cases an earlier CI run reported. */
 export function addPieces(scenario: Scenario, random: Random): void {
   const [run] = scenario.ciRuns as [CiRun];
   const { files, node } = run.jobs[0]!;
@@ -32,11 +32,11 @@ export function addPieces(scenario: Scenario, random: Random): void {
     }),
   );
   const played: CiRun = { ...run, nodeTotal: count, jobs, cases: known };
-  const toldBy = pick(random, ['a request', 'a request', 'the first CI run'] as const);
+  const reportedBy = pick(random, ['a request', 'a request', 'the first CI run'] as const);
   // Leases expire in a run of this program only if files are short.
-  scenario.pieces = { known, caseSeconds: scenario.leases ? 0.2 : 20, toldBy, areProven: toldBy === 'a request' && random() < 0.5 };
+  scenario.pieces = { known, caseSeconds: scenario.leases ? 0.2 : 20, reportedBy, areProven: reportedBy === 'a request' && random() < 0.5 };
   scenario.hasTimes = true;
-  scenario.ciRuns = toldBy === 'a request' ? [played] : [{ ...structuredClone(played), buildId: '0' }, played];
+  scenario.ciRuns = reportedBy === 'a request' ? [played] : [{ ...structuredClone(played), buildId: '0' }, played];
 }
 
 function drawCases(random: Random): string[] {
@@ -77,7 +77,7 @@ export const pieceFaults = {
       changed[at] = `${/^test_\d+/.exec(changed[at]!)![0]}_flaky`;
       return changed;
     });
-    // Its name is the one that was told.
+    // Its name is the one that was reported.
     const last = scenario.ciRuns.at(-1)!;
     if (scenario.pieces && random() < 0.8) {
       scenario.pieces.known = last.cases;
@@ -112,7 +112,7 @@ function changeCases({ ciRuns }: Scenario, change: (names: readonly string[]) =>
   last.cases = Object.fromEntries(Object.entries(last.cases).map(([file, names]) => [file, change(names)]));
 }
 
-/** Has a case of each long file need one that precedes it. It did when their names were told, too. */
+/** Has a case of each long file need one that precedes it. It did when their names were reported, too. */
 function needOthers(scenario: Scenario, kind: string, random: Random): void {
   changeCases(scenario, names => needing(names, kind, random));
   const last = scenario.ciRuns.at(-1)!;

@@ -51,25 +51,25 @@ async function recordTimes(operator: Operator, { ciRuns, pieces }: Scenario, ran
   });
   const node = { commit_hash: 'c0', branch: BRANCH, node_total: 1, node_index: 0 };
   await requestJson((await operator.url())!, '/v1/build_subsets', { ...node, test_files });
-  if (pieces?.toldBy === 'a request') await tellCases(operator, pieces, node);
+  if (pieces?.reportedBy === 'a request') await reportCases(operator, pieces, node);
 }
 
 /** Tells the cases of long files, as an earlier CI run that passed. */
-async function tellCases(operator: Operator, { known, caseSeconds, areProven }: Pieces, node: object): Promise<void> {
-  const told = (path: string, runs: readonly CaseRun[]) => ({
+async function reportCases(operator: Operator, { known, caseSeconds, areProven }: Pieces, node: object): Promise<void> {
+  const report = (path: string, runs: readonly CaseRun[]) => ({
     path,
     seconds: caseSeconds * runs.length,
     cases: runs.map(({ name, outcome }) => ({ name, seconds: caseSeconds, outcome })),
   });
   const tell = async (files: readonly object[]) =>
     requestJson((await operator.url())!, '/v2/test_cases', { ...node, ci_build_id: 'earlier', runner: 'pytest', files });
-  await tell(Object.entries(known).map(([file, names]) => told(file, runCases(names, 2))));
+  await tell(Object.entries(known).map(([file, names]) => report(file, runCases(names, 2))));
   const halves = Object.entries(known).flatMap(([file, names]) => {
     const middle = names[Math.floor(names.length / 2)]!;
     const runs = runCases(names, 2);
     const at = runs.findIndex(({ name }) => name === middle);
     return [runs.slice(0, at), runs.slice(at)].map((half, i) => ({
-      ...told(piecePath({ file, number: i + 1, count: 2 }), half),
+      ...report(piecePath({ file, number: i + 1, count: 2 }), half),
       is_piece: true,
     }));
   });

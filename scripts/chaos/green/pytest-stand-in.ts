@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { type CaseRun, casePath, runCases, toldCases } from './cases.js';
+import { type CaseRun, casePath, caseReport, runCases } from './cases.js';
 import { type FileRun, formatFileRun } from './runner.js';
 import type { Kill, PieceFault } from './scenario.js';
 
@@ -80,12 +80,12 @@ const reported = units.flatMap(({ file, ran, outcome }) => {
 });
 writeFileSync(env.REPORT!, `<testsuites><testsuite>${reported.join('')}</testsuite></testsuites>`);
 if (hook !== null && !isFaulty('the hook tells nothing')) {
-  const told = files.map(file => {
+  const report = files.map(file => {
     const ran = units.flatMap(unit => (unit.file === file && unit.ran ? unit.ran : []));
-    const ofNames = toldCases(ran, caseSeconds).map(({ name, outcomes, seconds }) => [name, outcomes, seconds]);
+    const ofNames = caseReport(ran, caseSeconds).map(({ name, outcomes, seconds }) => [name, outcomes, seconds]);
     return [resolve(file), { listed: cases[file] ?? [], cases: ofNames }];
   });
-  writeFileSync(join(hook, `told-${process.pid}.json`), JSON.stringify(Object.fromEntries(told)));
+  writeFileSync(join(hook, `cases-${process.pid}.json`), JSON.stringify(Object.fromEntries(report)));
 }
 if (isFatal) killNode();
 const isFailed = units.some(({ outcome }) => outcome === 'failed');

@@ -25,10 +25,10 @@ export interface Scenario {
 
 /** Nodes run long files in pieces. */
 export interface Pieces {
-  /** The cases of long files, when they were told. */
+  /** The cases of long files, when they were reported. */
   known: Record<string, string[]>;
   caseSeconds: number;
-  toldBy: 'a request' | 'the first CI run';
+  reportedBy: 'a request' | 'the first CI run';
   /** The cases passed in pieces, too. */
   areProven: boolean;
 }

@@ -1,6 +1,6 @@
 import { durationText } from '../../base/duration.js';
 import { allOf, pluralize, wasOrWere } from '../../base/plural.js';
-import type { BuildMinutes, ToldComparison, ToldCompleteness } from '../../node/client/answers.js';
+import type { BuildMinutes, ReceivedComparison, ReceivedCompleteness } from '../../node/client/answers.js';
 import { priceText } from '../../protocol/price.js';
 import { code, link, plain, sentence, table } from './markdown.js';
 
@@ -26,7 +26,7 @@ const PARTS: Readonly<Record<string, string>> = {
  * @param gate null: nothing is known of its queue or split
  * @param comparison with what is usual; null: the build is running, or it is not known
  */
-export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | null, comparison: ToldComparison | null): string[] {
+export function summaryLines(minutes: BuildMinutes, gate: ReceivedCompleteness | null, comparison: ReceivedComparison | null): string[] {
   const { wall, price, floor, is_running, verdict, slowest, missing, missing_count, files, assumptions } = minutes;
   const known = [...slowest, ...missing].map(({ path }) => path);
   const possible = floor < wall ? `, ${durationText(floor)} was possible` : '';
@@ -47,7 +47,7 @@ export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | nul
   ];
 }
 
-function comparisonLines(comparison: ToldComparison | null): string[] {
+function comparisonLines(comparison: ReceivedComparison | null): string[] {
   if (!comparison?.usual) return [];
   const { verdict, page, causes } = comparison;
   const paths = causes.flatMap(({ path }) => path ?? []);
@@ -80,7 +80,7 @@ function nodeText(indexes: readonly number[]): string {
 
 function gateLines(
   { files, missing, missing_count, is_running }: BuildMinutes,
-  gate: ToldCompleteness | null,
+  gate: ReceivedCompleteness | null,
   known: readonly string[],
 ): string[] {
   if (gate?.is_complete) {

@@ -9,8 +9,8 @@ import {
   parseComparison,
   parseMinutes,
   parseMinutesOrMiss,
-  type ToldComparison,
-  type ToldCompleteness,
+  type ReceivedComparison,
+  type ReceivedCompleteness,
 } from '../../node/client/answers.js';
 import { Api } from '../../node/client/api.js';
 import { limits } from '../../protocol/limits.js';
@@ -112,7 +112,7 @@ async function minutesOf(api: Api, id: string): Promise<BuildMinutes> {
 }
 
 /** Asks whether every test file of the CI run was recorded; null: nothing is known of its queue or split. */
-async function gateOf(api: Api, { kind, ci_run, commit_hash, branch, node_total }: BuildMinutes): Promise<ToldCompleteness | null> {
+async function gateOf(api: Api, { kind, ci_run, commit_hash, branch, node_total }: BuildMinutes): Promise<ReceivedCompleteness | null> {
   if (kind === 'recordings') return null;
   const isWhole = ci_run !== null && ci_run.length < limits.ciRunCharacters;
   const id = isWhole ? { [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: ci_run } : {};
@@ -121,7 +121,7 @@ async function gateOf(api: Api, { kind, ci_run, commit_hash, branch, node_total 
 }
 
 /** Asks how the build differs from the usual ones. */
-function comparisonOf(api: Api, { build_id, ci_run_id }: BuildMinutes): Promise<ToldComparison> {
+function comparisonOf(api: Api, { build_id, ci_run_id }: BuildMinutes): Promise<ReceivedComparison> {
   const ciRun = build_id !== null && ci_run_id !== null ? `?${queryOf({ ci_run: ci_run_id })}` : '';
   return api.get(`/v1/builds/${encodeURIComponent(build_id ?? ci_run_id!)}/comparison${ciRun}`, parseComparison);
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, posix, relative, sep } from 'node:path';
 import { pluralize, wasOrWere } from '../../base/plural.js';
 import type { Environment } from '../../node/ci/systems.js';
-import type { ToldCompleteness } from '../../node/client/answers.js';
+import type { ReceivedCompleteness } from '../../node/client/answers.js';
 
 /** Texts with which CI systems show an incomplete build. */
 
@@ -18,7 +18,7 @@ interface UnprovenFile extends MissingFile {
 }
 
 /** The files of a build that were not recorded, as far as the answer names them. Empty when the build is complete. */
-export function missingFiles(answer: ToldCompleteness): MissingFile[] {
+export function missingFiles(answer: ReceivedCompleteness): MissingFile[] {
   const { is_complete, handed_out_not_recorded, never_handed_out } = answer;
   if (is_complete) return [];
   return [
@@ -31,7 +31,7 @@ export function missingFiles(answer: ToldCompleteness): MissingFile[] {
 }
 
 /** Lists those files, and the ones of which no record says that they ran. */
-function unprovenFiles(answer: ToldCompleteness): UnprovenFile[] {
+function unprovenFiles(answer: ReceivedCompleteness): UnprovenFile[] {
   const { is_complete, about, recorded_without_time } = answer;
   const untimed = is_complete || about?.allow_empty ? [] : recorded_without_time;
   return [
@@ -44,7 +44,7 @@ function unprovenFiles(answer: ToldCompleteness): UnprovenFile[] {
  * Workflow commands of GitHub Actions: an annotation for each file that makes the build incomplete, and one for each other error and warning.
  * GitHub knows a file by its path in the checkout, and the list has paths from the current folder.
  */
-export function githubAnnotations(answer: ToldCompleteness, { GITHUB_WORKSPACE }: Environment): string[] {
+export function githubAnnotations(answer: ReceivedCompleteness, { GITHUB_WORKSPACE }: Environment): string[] {
   const { errors, warnings } = answer;
   const folder = GITHUB_WORKSPACE ? folderIn(GITHUB_WORKSPACE) : '';
   const inCheckout = (path: string) => (folder === '' || isAbsolute(path) ? path : posix.join(folder, path));
@@ -74,7 +74,7 @@ export function githubFailure(reason: string): string {
 }
 
 /** A JUnit report of the gate: a case for the build, which has the errors, and a failed one for each file that makes it incomplete. */
-export function junitReport(answers: readonly ToldCompleteness[]): string {
+export function junitReport(answers: readonly ReceivedCompleteness[]): string {
   const cases = answers.flatMap(answer => {
     const { is_complete, kind, test_files, recorded, errors } = answer;
     const name = kind ? `every test file of the ${kind} was recorded` : 'the server knows the CI run';

@@ -4,7 +4,7 @@ import { pluralize, wasOrWere } from '../../base/plural.js';
 import { abbreviate, print, printData, printToStderr } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { detectValue, type Identity, identify, missingMessage } from '../../node/ci/identity.js';
-import { completenessParser, type ToldCompleteness } from '../../node/client/answers.js';
+import { completenessParser, type ReceivedCompleteness } from '../../node/client/answers.js';
 import { Api } from '../../node/client/api.js';
 import { emptyTest } from '../../node/client/test-files.js';
 import { exitCodes } from '../process/exit.js';
@@ -30,7 +30,7 @@ export interface VerifyOptions extends ClientOptions {
 type Id = { node_build_id?: string; ci_build_id?: string };
 
 /** Asks about an id, and has the server wait up to some seconds for the build to be complete. */
-type Ask = (id: Id, wait: number) => Promise<ToldCompleteness>;
+type Ask = (id: Id, wait: number) => Promise<ReceivedCompleteness>;
 
 /** The answer is about another request, so it proves nothing. */
 class OtherAnswer extends Error {}
@@ -108,9 +108,9 @@ async function waitForAnswers(
   ask: Ask,
   { ids, areAllRequired }: Selection,
   deadline: number,
-): Promise<{ selected: ToldCompleteness[]; isKnown: boolean }> {
+): Promise<{ selected: ReceivedCompleteness[]; isKnown: boolean }> {
   for (;;) {
-    const answers: ToldCompleteness[] = [];
+    const answers: ReceivedCompleteness[] = [];
     for (const id of ids) answers.push(await ask(id, 0));
     const known = answers.filter(({ kind }) => kind !== null);
     const isKnown = known.length > 0;
@@ -136,20 +136,20 @@ async function waitForChange(ask: Ask, id: Id, seconds: number): Promise<void> {
 }
 
 /** Throws OtherAnswer when the answer does not repeat what was asked: a cache, or a proxy that mixes up answers, must not pass the gate. */
-async function askServer(api: Api, asked: Id & Record<string, string>, wait: number): Promise<ToldCompleteness> {
+async function askServer(api: Api, asked: Id & Record<string, string>, wait: number): Promise<ReceivedCompleteness> {
   const about = { ...asked, request_id: randomUUID() };
   const kind = asked.node_build_id !== undefined ? 'queue' : asked.ci_build_id !== undefined ? 'split' : null;
   const query = new URLSearchParams({ ...about, wait: String(wait) });
   const answer = await api.get(`/v1/builds/completeness?${query.toString()}`, completenessParser(kind), wait);
-  const told = answer.about ?? {};
-  if (Object.entries(about).every(([name, value]) => String(told[name as keyof typeof told]) === value)) return answer;
+  const answered = answer.about ?? {};
+  if (Object.entries(about).every(([name, value]) => String(answered[name as keyof typeof answered]) === value)) return answer;
   throw new OtherAnswer(
-    `the answer is about another request: asked about ${JSON.stringify(about)}, answered about ${JSON.stringify(told)}; let no proxy or cache answer for ${api.options.url}`,
+    `the answer is about another request: asked about ${JSON.stringify(about)}, answered about ${JSON.stringify(answered)}; let no proxy or cache answer for ${api.options.url}`,
   );
 }
 
 /** Counts files that may be empty as run, if nothing else is missing. */
-function excuse(answer: ToldCompleteness, isEmpty: (path: string) => boolean): ToldCompleteness {
+function excuse(answer: ReceivedCompleteness, isEmpty: (path: string) => boolean): ReceivedCompleteness {
   const { test_files, recorded, handed_out_not_recorded: missing, ran_not_recorded, recorded_without_time } = answer;
   const files = [...missing, ...(answer.about?.allow_empty ? [] : recorded_without_time)];
   const areAllNamed = recorded + missing.length + ran_not_recorded.length === test_files && files.length > 0;
@@ -158,7 +158,7 @@ function excuse(answer: ToldCompleteness, isEmpty: (path: string) => boolean): T
   return { ...answer, is_complete: true, errors: [], warnings: [...answer.warnings, warning] };
 }
 
-function report(answer: ToldCompleteness): string[] {
+function report(answer: ReceivedCompleteness): string[] {
   const { is_complete, test_files, recorded, errors, warnings, ran_not_recorded, recorded_without_time } = answer;
   const missing = missingFiles(answer);
   // The server may truncate each list.
@@ -175,7 +175,7 @@ function report(answer: ToldCompleteness): string[] {
   ];
 }
 
-function summaryLine({ is_complete, kind, test_files, recorded, ran_not_recorded, recorded_without_time }: ToldCompleteness): string {
+function summaryLine({ is_complete, kind, test_files, recorded, ran_not_recorded, recorded_without_time }: ReceivedCompleteness): string {
   if (!kind) return 'incomplete';
   const counts = [
     `${recorded} of ${pluralize(test_files, 'test file')} of the ${kind} ${wasOrWere(recorded)} recorded`,

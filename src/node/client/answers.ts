@@ -115,7 +115,7 @@ export function parseRecording({ status, body }: Answer): RecordingResult | null
 }
 
 /** @param expectedKind what the id in the request belongs to; null: to either */
-export function completenessParser(expectedKind: CompletenessAnswer['kind']): AnswerParser<ToldCompleteness> {
+export function completenessParser(expectedKind: CompletenessAnswer['kind']): AnswerParser<ReceivedCompleteness> {
   return ({ status, body }) => {
     if ((status !== 200 && status !== 409) || !isCompleteness(body)) return null;
     const { is_complete, kind, test_files, recorded, errors, never_handed_out, handed_out_not_recorded, ran_not_recorded } = body;
@@ -128,8 +128,8 @@ export function completenessParser(expectedKind: CompletenessAnswer['kind']): An
 }
 
 /** The subject of an answer is compared with the request, field by field: an answer about nothing proves nothing. */
-export type ToldCompleteness = Omit<CompletenessAnswer, 'about'> & { about?: Partial<CompletenessAnswer['about']> };
-const isCompleteness: Is<ToldCompleteness> = typia.createIs<Checked<Omit<CompletenessAnswer, 'about'>> & { about?: object }>() as never;
+export type ReceivedCompleteness = Omit<CompletenessAnswer, 'about'> & { about?: Partial<CompletenessAnswer['about']> };
+const isCompleteness: Is<ReceivedCompleteness> = typia.createIs<Checked<Omit<CompletenessAnswer, 'about'>> & { about?: object }>() as never;
 
 /** The used part of the answer. */
 type UsedPlan = Omit<PlanAnswer, 'assumptions'> & { assumptions: Pick<Assumptions, 'sentences'> };
@@ -184,6 +184,6 @@ export const parseMinutes = accepting<BuildMinutes>(200, typia.createIs<Checked<
 export const parseMinutesOrMiss: AnswerParser<BuildMinutes | 'none'> = answer => (answer.status === 404 ? 'none' : parseMinutes(answer));
 
 /** The part of ComparisonAnswer that a summary needs. */
-export type ToldComparison = Pick<ComparisonAnswer, 'verdict' | 'page'> & { usual: object | null; causes: { path: string | null }[] };
+export type ReceivedComparison = Pick<ComparisonAnswer, 'verdict' | 'page'> & { usual: object | null; causes: { path: string | null }[] };
 
-export const parseComparison = accepting<ToldComparison>(200, typia.createIs<Checked<ToldComparison>>() as never);
+export const parseComparison = accepting<ReceivedComparison>(200, typia.createIs<Checked<ReceivedComparison>>() as never);

@@ -3,10 +3,10 @@ import { pluralize } from '../../base/plural.js';
 import { printToStderr } from '../../base/terminal.js';
 import { faultText, UsageError } from '../../base/usage-error.js';
 import { askFilter } from '../pieces/filter.js';
-import type { Piece, PieceSupport, ToldCases } from '../pieces/piece.js';
+import type { CaseReport, Piece, PieceSupport } from '../pieces/piece.js';
 import { runPiece, runWhole } from '../pieces/piece-run.js';
 import { Selecting } from '../pieces/selecting.js';
-import { TestCases, toldByReports } from '../pieces/told.js';
+import { casesInReports, TestCases } from '../pieces/test-cases.js';
 import { ListedFiles } from '../reports/known-files.js';
 import type { ReportResults } from '../reports/report-results.js';
 import { BatchList } from './batch-list.js';
@@ -110,9 +110,9 @@ export class NodeRun {
   }
 
   async #runFiles(files: readonly PlannedFile[]): Promise<BatchResult> {
-    const { result, told } = await this.#execute(files, null);
+    const { result, reports } = await this.#execute(files, null);
     for (const { path, time_execution } of result.recorded) {
-      const cases = told?.get(path)?.cases;
+      const cases = reports?.get(path)?.cases;
       if (cases) this.testCases.addFile(path, time_execution, cases);
     }
     return this.#note(result);
@@ -120,8 +120,8 @@ export class NodeRun {
 
   async #runPiece(piece: Piece, expected: number | null): Promise<BatchResult> {
     const runFile = async (part: Piece | null) => {
-      const { result, told, remedy } = await this.#execute([{ path: piece.file, expected }], part);
-      return this.runner.signal === null ? { result, told: told?.get(piece.file), remedy } : null;
+      const { result, reports, remedy } = await this.#execute([{ path: piece.file, expected }], part);
+      return this.runner.signal === null ? { result, report: reports?.get(piece.file), remedy } : null;
     };
     const whyWhole = await this.#filterOf(piece.file);
     if (this.runner.signal !== null) return this.#note(notRunResult([piece]));
@@ -134,7 +134,7 @@ export class NodeRun {
   async #execute(files: readonly PlannedFile[], piece: Piece | null): Promise<Executed> {
     this.commandCount += 1;
     await this.#reportWatch.snapshot();
-    if (this.runner.signal !== null) return { result: notRunResult(files), told: null, remedy: '' };
+    if (this.runner.signal !== null) return { result: notRunResult(files), reports: null, remedy: '' };
     const selecting = this.pieces && this.#select(this.pieces, piece);
     const remedy = selecting?.remedy ?? '';
     try {
@@ -143,12 +143,12 @@ export class NodeRun {
       const ended = await this.runner.run(command, { ...this.#environmentOf(this.commandCount), ...selecting?.selection.environment });
       if (ended.startError !== null)
         throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
-      if (this.runner.signal !== null) return { result: await this.#interruptedResult(files), told: null, remedy };
+      if (this.runner.signal !== null) return { result: await this.#interruptedResult(files), reports: null, remedy };
       const { result, cases } = await this.#resultOf(files, ended);
       if (ended.exitCode !== 0) printToStderr(`the command ended with ${ended.exitCode} (${batchLabel(this.commandCount, files)})`);
-      const told = selecting ? selecting.told(paths, cases) : toldByReports(cases);
-      if (told === null && ended.exitCode === 0 && cases.size > 0) this.testCases.addSilence(remedy);
-      return { result, told, remedy };
+      const reports = selecting ? selecting.reportsOf(paths, cases) : casesInReports(cases);
+      if (reports === null && ended.exitCode === 0 && cases.size > 0) this.testCases.addSilence(remedy);
+      return { result, reports, remedy };
     } finally {
       selecting?.end();
     }
@@ -258,7 +258,7 @@ function notRunResult(files: readonly { path: string }[]): BatchResult {
 interface Executed {
   result: BatchResult;
   /** Null: no case of any file. */
-  told: ReadonlyMap<string, ToldCases> | null;
+  reports: ReadonlyMap<string, CaseReport> | null;
   /** See Selecting. */
   remedy: string;
 }

@@ -33,7 +33,7 @@ results = {}
 running = {}
 broken_collectors = []
 # This process, and what it writes at its end.
-told_by = {"process": None, "target": None}
+reporter = {"process": None, "target": None}
 
 
 def restore_environment():
@@ -77,23 +77,23 @@ def is_selected(case):
     return (case[1] in NAMES) != PIECE["isRest"]
 
 
-def write_told(text):
-    """Tests may have removed the folder, or filled the disk: then nothing is told, and the client runs whole files."""
-    part = told_by["target"] + ".part"
+def write_report(text):
+    """Tests may have removed the folder, or filled the disk: then nothing is reported, and the client runs whole files."""
+    part = reporter["target"] + ".part"
     try:
-        with open(part, "w", encoding="utf-8") as told_file:
-            told_file.write(text)
-        os.replace(part, told_by["target"])
+        with open(part, "w", encoding="utf-8") as report_file:
+            report_file.write(text)
+        os.replace(part, reporter["target"])
     except OSError:
         pass
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart():
-    told_by["process"] = os.getpid()
-    told_by["target"] = os.path.join(FOLDER, "told-{}-{}.json".format(os.getpid(), time.monotonic()))
+    reporter["process"] = os.getpid()
+    reporter["target"] = os.path.join(FOLDER, "cases-{}-{}.json".format(os.getpid(), time.monotonic()))
     # The client then knows that this process began, even if a test ends it.
-    write_told("")
+    write_report("")
 
 
 def pytest_collectstart(collector):
@@ -171,7 +171,7 @@ def pytest_runtest_logreport(report):
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session):
     # A test may have forked this process.
-    if broken_collectors or os.getpid() != told_by["process"]:
+    if broken_collectors or os.getpid() != reporter["process"]:
         return
     files = {path: {"listed": list(names), "cases": []} for path, names in listed.items()}
     # A worker of pytest-xdist knows all cases. The controller knows none, but gets the reports of all workers.
@@ -179,4 +179,4 @@ def pytest_sessionfinish(session):
         for (path, name), result in results.items():
             cases = files.setdefault(path, {"listed": [], "cases": []})["cases"]
             cases.append([name, result["outcomes"], result["seconds"]])
-    write_told(json.dumps(files))
+    write_report(json.dumps(files))

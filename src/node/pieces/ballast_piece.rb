@@ -66,11 +66,11 @@ module BallastPiece
     # The client then knows that this process began, even if a test ends it.
     def begin_to_tell
       @process = Process.pid
-      @target = FILE.join(__dir__, "told-#{@process}-#{Process.clock_gettime(Process::CLOCK_MONOTONIC)}.json")
+      @target = FILE.join(__dir__, "cases-#{@process}-#{Process.clock_gettime(Process::CLOCK_MONOTONIC)}.json")
       write { '' }
     end
 
-    # Tests may have removed the folder, or filled the disk: then nothing is told, and the client runs whole files.
+    # Tests may have removed the folder, or filled the disk: then nothing is reported, and the client runs whole files.
     def write
       FILE.write("#{@target}.part", yield, encoding: 'UTF-8')
       FILE.rename("#{@target}.part", @target)

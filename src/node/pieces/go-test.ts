@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { emptyCase, type TestCase } from '../reports/test-case.js';
-import { anyOf, MAX_EXPRESSION_BYTES, type NamingRunner, tellCases } from './named-cases.js';
+import { anyOf, MAX_EXPRESSION_BYTES, type NamingRunner, reportCases } from './named-cases.js';
 
 /**
  * The go command from 1.20 on: older ones end with an error at -skip. A file is a package, and a case a function of it: a test with its
@@ -24,8 +24,8 @@ export const goTest: NamingRunner = {
     const flag = `${piece.others ? '-skip' : '-run'}=^${anyOf(names.map(name => [...name]))}$`;
     return Buffer.byteLength(flag) > MAX_EXPRESSION_BYTES ? null : { args: [flag], environment: {} };
   },
-  told: (files, reported) =>
-    tellCases(files, new Map([...reported].map(([file, cases]) => [file, asFunctions(cases)])), {
+  reportsOf: (files, reported) =>
+    reportCases(files, new Map([...reported].map(([file, cases]) => [file, asFunctions(cases)])), {
       nameOf: ({ name }) => (FUNCTION.test(name) ? name : null),
       keyOf: name => name,
       listsAll: false,

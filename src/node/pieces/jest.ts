@@ -1,5 +1,5 @@
 import { selectByPattern, wordsOf } from './name-pattern.js';
-import { type NamingRunner, tellCases } from './named-cases.js';
+import { type NamingRunner, reportCases } from './named-cases.js';
 
 /** Jest, with jest-circus. It ignores the case of letters. */
 export const jest: NamingRunner = {
@@ -12,8 +12,8 @@ export const jest: NamingRunner = {
     },
   },
   select: selectByPattern,
-  told: (files, reported) =>
-    tellCases(files, reported, {
+  reportsOf: (files, reported) =>
+    reportCases(files, reported, {
       nameOf: ({ classname, name }, file) => fullName(classname, name, file),
       keyOf: name => wordsOf(name).join(' ').toLowerCase(),
       listsAll: true,

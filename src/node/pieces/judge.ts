@@ -1,9 +1,9 @@
 import { type CaseOutcomes, type NamedCases, ranAmong } from '../../protocol/case-outcomes.js';
-import type { Piece, ToldCases } from './piece.js';
+import type { CaseReport, Piece } from './piece.js';
 
 /** Differences between the cases that ran and those that the piece has to run. */
 export interface PieceJudgement {
-  /** Names of the piece of which fewer cases ran than should have, as far as is told, or more were skipped. */
+  /** Names of the piece of which fewer cases ran than should have, as far as is reported, or more were skipped. */
   missing: string[];
   /** Other names of the piece of which more cases failed as expected than in the whole file. */
   expectedFailures: string[];
@@ -18,22 +18,22 @@ export interface PieceJudgement {
 /** Outcome of nearly every name in the whole file. A name that is not known is new, and its case may need a case of another piece. */
 const ONE_CASE: CaseOutcomes = { passed: 1 };
 
-/** @param told undefined: the command told nothing of the file */
-export function judgePiece({ cases, others, outcomes }: Piece, told: ToldCases | undefined): PieceJudgement {
-  const listed = told?.listed ?? null;
-  const toldCases = new Map((told?.cases ?? []).map(one => [one.name, one]));
-  const ran = [...toldCases.values()].filter(one => ranAmong(one.outcomes) > 0);
+/** @param report undefined: the command reported nothing of the file */
+export function judgePiece({ cases, others, outcomes }: Piece, report: CaseReport | undefined): PieceJudgement {
+  const listed = report?.listed ?? null;
+  const byName = new Map((report?.cases ?? []).map(one => [one.name, one]));
+  const ran = [...byName.values()].filter(one => ranAmong(one.outcomes) > 0);
   const own = new Set(cases);
   const excluded = others && new Set(others);
   const isOwn = (name: string) => (excluded ? !excluded.has(name) : own.has(name));
   const isEmpty = !ran.some(({ name }) => isOwn(name));
-  const judged = new Set([...cases, ...(excluded ? [...(listed ?? []), ...toldCases.keys()].filter(isOwn) : [])]);
+  const judged = new Set([...cases, ...(excluded ? [...(listed ?? []), ...byName.keys()].filter(isOwn) : [])]);
   const missing: string[] = [];
   const expectedFailures: string[] = [];
   for (const name of judged) {
     // A case that the file has no more is not missing. If none of them is there, the names tell nothing.
     if (!isEmpty && listed !== null && !listed.has(name)) continue;
-    const had = toldCases.get(name)?.outcomes ?? {};
+    const had = byName.get(name)?.outcomes ?? {};
     const wanted = outcomes.get(name) ?? ONE_CASE;
     if (ranAmong(had) < ranAmong(wanted) || exceeds(had.skipped, wanted.skipped)) missing.push(name);
     else if (exceeds(had.expected_failure, wanted.expected_failure)) expectedFailures.push(name);
@@ -64,19 +64,19 @@ function exceeds(count = 0, most = 0): boolean {
  * cases as it should. If the command of the piece failed although none of its cases did, returns all names of which a case passed: something
  * around them, such as the end of a suite, fails in pieces.
  *
- * @param piece what the command of the piece told
- * @param whole what that of the whole file told; undefined: nothing
+ * @param piece what the command of the piece reported
+ * @param whole what that of the whole file reported; undefined: nothing
  */
 export function passedWhole(
   { missing, expectedFailures, failed, isEmpty }: PieceJudgement,
-  piece: { isFailed: boolean; told: ToldCases | undefined },
-  whole: { isFailed: boolean; told: ToldCases | undefined },
+  piece: { isFailed: boolean; report: CaseReport | undefined },
+  whole: { isFailed: boolean; report: CaseReport | undefined },
 ): string[] {
   const suspects = [...new Set([...failed, ...missing, ...expectedFailures])];
-  const passedIn = (told: ToldCases | undefined) => new Map(told?.cases.map(({ name, outcomes }) => [name, outcomes.passed ?? 0]));
-  const inPiece = passedIn(piece.told);
+  const passedIn = (report: CaseReport | undefined) => new Map(report?.cases.map(({ name, outcomes }) => [name, outcomes.passed ?? 0]));
+  const inPiece = passedIn(piece.report);
   if (suspects.length === 0 && piece.isFailed && !isEmpty && !whole.isFailed) return [...inPiece.keys()].filter(name => inPiece.get(name));
-  if (!whole.told) return whole.isFailed ? [] : suspects;
-  const inWhole = passedIn(whole.told);
+  if (!whole.report) return whole.isFailed ? [] : suspects;
+  const inWhole = passedIn(whole.report);
   return suspects.filter(name => (inWhole.get(name) ?? 0) > (inPiece.get(name) ?? 0));
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { mergeByName, type NamedCases } from '../../protocol/case-outcomes.js';
 import { outcomeOf, type TestCase } from '../reports/test-case.js';
-import type { PieceRunner, ToldCases } from './piece.js';
+import type { CaseReport, PieceRunner } from './piece.js';
 
 /** A test runner whose command selects test cases by their names. */
 export interface NamingRunner extends PieceRunner {
@@ -13,7 +13,7 @@ export interface NamingRunner extends PieceRunner {
   /** Arguments that a variable adds to the command. */
   readonly added?: { variable: string; flags(words: readonly string[], environment: NodeJS.ProcessEnv): readonly string[] };
   /** From the reports, so never null. */
-  told(...args: Parameters<PieceRunner['told']>): ReadonlyMap<string, ToldCases>;
+  reportsOf(...args: Parameters<PieceRunner['reportsOf']>): ReadonlyMap<string, CaseReport>;
 }
 
 /** Limit on an expression: Windows allows 32,767 characters in a command, Linux 131,072 bytes in an argument. */
@@ -64,12 +64,12 @@ export interface CaseNames {
 }
 
 /** Tells the cases of each file that has any. */
-export function tellCases(
+export function reportCases(
   files: readonly string[],
   reported: ReadonlyMap<string, readonly TestCase[]>,
   { nameOf, keyOf, listsAll }: CaseNames,
-): Map<string, ToldCases> {
-  const told = new Map<string, ToldCases>();
+): Map<string, CaseReport> {
+  const reports = new Map<string, CaseReport>();
   for (const file of files) {
     const cases: NamedCases[] = [];
     for (const testCase of reported.get(file) ?? []) {
@@ -79,9 +79,9 @@ export function tellCases(
         cases.push({ name, seconds: testCase.seconds, outcomes: { [outcomeOf(testCase)]: 1 } });
     }
     const merged = mergeByName(withSharedNames(cases, keyOf));
-    if (merged.length > 0) told.set(file, { cases: merged, listed: listsAll ? new Set(merged.map(({ name }) => name)) : null });
+    if (merged.length > 0) reports.set(file, { cases: merged, listed: listsAll ? new Set(merged.map(({ name }) => name)) : null });
   }
-  return told;
+  return reports;
 }
 
 /** Gives cases that cannot be told apart the first of their names, whatever their order. */

@@ -1,4 +1,4 @@
-import { anyOf, mentions, type NamingRunner, tellCases } from './named-cases.js';
+import { anyOf, mentions, type NamingRunner, reportCases } from './named-cases.js';
 
 /** PCRE compiles a pattern to 65,535 bytes at most, up to 2.5 for each of its own. PHPUnit runs nothing if it does not compile, and passes. */
 const MAX_PATTERN_BYTES = 25_000;
@@ -17,8 +17,8 @@ export const phpunit: NamingRunner = {
     const pattern = piece.others ? `/^(?!${selector})/D` : `/^${selector}/D`;
     return Buffer.byteLength(pattern) > MAX_PATTERN_BYTES ? null : { args: [`--filter=${pattern}`], environment: {} };
   },
-  told: (files, reported) =>
-    tellCases(
+  reportsOf: (files, reported) =>
+    reportCases(
       // A filter never selects a file of another kind, such as a.phpt.
       files.filter(file => file.endsWith('.php') && !mentions(file, DEPENDS)),
       reported,

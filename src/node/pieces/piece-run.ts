@@ -4,14 +4,14 @@ import { abbreviate, printToStderr } from '../../base/terminal.js';
 import type { NamedCases } from '../../protocol/case-outcomes.js';
 import type { BatchResult, RecordedFile } from '../client/batch-results.js';
 import { decidesAlone, judgePiece, type PieceJudgement, passedWhole } from './judge.js';
-import type { Piece, ToldCases } from './piece.js';
-import type { TestCases } from './told.js';
+import type { CaseReport, Piece } from './piece.js';
+import type { TestCases } from './test-cases.js';
 
 /** Report of one command, for a piece or for its whole file, on the file. */
 export interface FileRun {
   result: BatchResult;
-  /** Undefined: it told no case of the file. */
-  told: ToldCases | undefined;
+  /** Undefined: it reported no case of the file. */
+  report: CaseReport | undefined;
   /** See Selecting. */
   remedy: string;
 }
@@ -21,25 +21,29 @@ export type RunFile = (piece: Piece | null) => Promise<FileRun | null>;
 
 /**
  * Runs a piece of a file, and then the whole file if the piece alone decides nothing. Returns the result as that of the piece.
- * @param testCases gets what is told of both
+ * @param testCases gets what is reported of both
  */
 export async function runPiece(piece: Piece, runFile: RunFile, testCases: TestCases): Promise<BatchResult> {
   const run = await runFile(piece);
   if (!run) return notRun(piece);
-  const judgement = judgePiece(piece, run.told);
+  const judgement = judgePiece(piece, run.report);
   if (judgement.foreign.length > 0) warnOfForeign(piece, judgement.foreign, run.remedy);
   const seconds = secondsOf(run);
   if (decidesAlone(piece, judgement, hasFailed(run))) {
-    testCases.addPiece(piece.path, seconds, run.told?.cases ?? [], []);
+    testCases.addPiece(piece.path, seconds, run.report?.cases ?? [], []);
     return resultOf(piece, run, seconds);
   }
   printToStderr(`${piece.path}: ${whyUnjudged(piece, run, judgement)}: running the whole file ${piece.file}`);
   const whole = await runFile(null);
   if (!whole) return notRun(piece);
-  const passed = passedWhole(judgement, { isFailed: hasFailed(run), told: run.told }, { isFailed: hasFailed(whole), told: whole.told });
+  const passed = passedWhole(
+    judgement,
+    { isFailed: hasFailed(run), report: run.report },
+    { isFailed: hasFailed(whole), report: whole.report },
+  );
   if (passed.length > 0 && !hasFailed(whole)) printToStderr(`${piece.file} passed as a whole: later builds do not run it in pieces`);
-  testCases.addPiece(piece.path, seconds, run.told?.cases ?? [], passed);
-  if (whole.told) testCases.addFileOfPiece(piece.file, secondsOf(whole), whole.told.cases);
+  testCases.addPiece(piece.path, seconds, run.report?.cases ?? [], passed);
+  if (whole.report) testCases.addFileOfPiece(piece.file, secondsOf(whole), whole.report.cases);
   return resultOf(piece, whole, seconds + secondsOf(whole));
 }
 
@@ -50,7 +54,7 @@ export async function runWhole(piece: Piece, reason: string, runFile: RunFile, t
   if (!whole) return notRun(piece);
   const seconds = secondsOf(whole);
   testCases.addPiece(piece.path, seconds, [], []);
-  if (whole.told) testCases.addFileOfPiece(piece.file, seconds, whole.told.cases);
+  if (whole.report) testCases.addFileOfPiece(piece.file, seconds, whole.report.cases);
   return resultOf(piece, whole, seconds);
 }
 
@@ -81,7 +85,7 @@ function warnOfForeign({ path }: Piece, foreign: readonly NamedCases[], remedy: 
 }
 
 function whyUnjudged({ cases }: Piece, run: FileRun, { missing, expectedFailures, failed }: PieceJudgement): string {
-  if (!run.told) return `it is not known whether its ${pluralize(cases.length, 'test case')} ran`;
+  if (!run.report) return `it is not known whether its ${pluralize(cases.length, 'test case')} ran`;
   // A failure may have ended the command before it ran the others.
   if (hasFailed(run) && failed.length > 0) return `${pluralize(failed.length, 'test case')} failed (${abbreviate(failed)})`;
   if (missing.length > 0) return `${missing.length} of its test cases did not run (${abbreviate(missing)})`;

@@ -17,7 +17,7 @@ export interface Piece {
 }
 
 /** Report of one run of a command on a test file. */
-export interface ToldCases {
+export interface CaseReport {
   /** One for each name. */
   cases: readonly NamedCases[];
   /** The names of all cases in the file, also of those that were not selected; null: the runner does not tell. */
@@ -38,7 +38,7 @@ export interface FilterQuestion {
    * Returns what is to be added to the command, which then prints its configuration, and runs no test. May write files into the folder.
    */
   args(folder: string): readonly string[];
-  /** The filter, in what the command printed; null: there is none; undefined: the command told nothing. */
+  /** The filter, in what the command printed; null: there is none; undefined: the command reported nothing. */
   filterIn(output: string): string | null | undefined;
 }
 
@@ -56,12 +56,16 @@ export interface PieceRunner {
   /** Missing: filters of the configuration also apply to a selection. */
   readonly filter?: FilterQuestion;
   /**
-   * The cases that the command told, by file. Null: what should tell them told nothing of these files.
+   * The cases that the command reported, by file. Null: the source of reports has nothing of these files.
    * @param files the files of the command
    * @param reported the test cases of these files in its reports
    * @param folder the folder of `select`
    */
-  told(files: readonly string[], reported: ReadonlyMap<string, readonly TestCase[]>, folder: string): ReadonlyMap<string, ToldCases> | null;
+  reportsOf(
+    files: readonly string[],
+    reported: ReadonlyMap<string, readonly TestCase[]>,
+    folder: string,
+  ): ReadonlyMap<string, CaseReport> | null;
 }
 
 /** The test runner with which a node runs pieces. */

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { mentions, type NamingRunner, tellCases } from './named-cases.js';
+import { mentions, type NamingRunner, reportCases } from './named-cases.js';
 
 const SERIAL = /serial/i;
 
@@ -20,8 +20,8 @@ export const playwright: NamingRunner = {
     // The list takes the place of one that the command has, which is of whole files.
     return { args: [piece.others ? '--test-list-invert' : '--test-list', list], environment: {} };
   },
-  told: (files, reported) =>
-    tellCases(
+  reportsOf: (files, reported) =>
+    reportCases(
       files.filter(file => !mentions(file, SERIAL)),
       reported,
       // A piece must not name a case that it cannot select.

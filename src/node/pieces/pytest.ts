@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path';
-import { readTold, writeHook } from './hook.js';
+import { readReports, writeHook } from './hook.js';
 import type { PieceRunner } from './piece.js';
 
 /**
@@ -25,5 +25,5 @@ export const pytest: PieceRunner = {
       },
     };
   },
-  told: (files, _reported, folder) => readTold(files, folder),
+  reportsOf: (files, _reported, folder) => readReports(files, folder),
 };

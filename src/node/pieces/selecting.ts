@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../client/temporary-folder.js';
 import type { TestCase } from '../reports/test-case.js';
-import type { Piece, PieceSupport, Selection, ToldCases } from './piece.js';
+import type { CaseReport, Piece, PieceSupport, Selection } from './piece.js';
 
 /** Why a piece has no selection. A file that has none for another reason tells no cases, so its remedy is never shown. */
 const TOO_LONG = 'the names of the test cases are too long to select this piece: shorten the names, or divide the file';
@@ -25,8 +25,8 @@ export class Selecting {
   }
 
   /** See PieceRunner. */
-  told(files: readonly string[], reported: ReadonlyMap<string, readonly TestCase[]>): ReadonlyMap<string, ToldCases> | null {
-    return this.#support.runner.told(files, reported, this.#folder);
+  reportsOf(files: readonly string[], reported: ReadonlyMap<string, readonly TestCase[]>): ReadonlyMap<string, CaseReport> | null {
+    return this.#support.runner.reportsOf(files, reported, this.#folder);
   }
 
   end(): void {

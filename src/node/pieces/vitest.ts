@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { selectByPattern, wordsOf } from './name-pattern.js';
-import { type NamingRunner, tellCases } from './named-cases.js';
+import { type NamingRunner, reportCases } from './named-cases.js';
 
 /** A reporter that ends Vitest before its global setup. */
 const REPORTER = `import { writeSync } from 'node:fs';
@@ -29,8 +29,8 @@ export const vitest: NamingRunner = {
     },
   },
   select: selectByPattern,
-  told: (files, reported) =>
-    tellCases(files, reported, {
+  reportsOf: (files, reported) =>
+    reportCases(files, reported, {
       // A file that cannot be loaded gets a case with its path.
       nameOf: ({ name, suite }) => (name === '' || name === suite.name ? null : name),
       keyOf: name => wordsOf(name).join(' '),

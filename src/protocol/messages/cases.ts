@@ -12,7 +12,7 @@ export interface TestCasesMessage extends NodeKey {
   ci_build_id?: OptionalText;
   /** The test runner that selects the cases by these names; missing: the names are those of reports, and no runner selects by them. */
   runner?: Text;
-  files: CasesOfFile[] & tags.MaxItems<typeof limits.toldFilesPerRequest>;
+  files: CasesOfFile[] & tags.MaxItems<typeof limits.caseReportFilesPerRequest>;
 }
 
 /** The test cases of a test file that a node ran. */

@@ -20,7 +20,7 @@ export interface Context {
   store: Store;
   jobs: JobRunner;
   completeness: CompletenessChecker;
-  /** Is told which builds need a new summary. */
+  /** Gets the builds that need a new summary. */
   summarizer: { recorded(project: number, build: BuildKey): void; outdated(build: ProjectBuild): void };
   whatIfs: WhatIfPlayer;
   /** When nodes asked for their part of a split. */

@@ -4,7 +4,7 @@ import { byName } from '../../protocol/case-outcomes.js';
 import type { Links } from '../../protocol/messages/parameters.js';
 import { pieceOf } from '../../protocol/piece-path.js';
 import { digest, type NodeKey, queueKey, splitKey, UNNAMED_CI_RUN } from '../engine/keys.js';
-import { encodeCases, type ToldCases } from '../engine/pieces/told-cases.js';
+import { type CaseReport, encodeCases } from '../engine/pieces/case-report.js';
 import type { NodeLinks } from '../engine/ports/ci-runs.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { Store } from '../engine/ports/store.js';
@@ -155,10 +155,10 @@ function withFirst(sent: RawParameters, name: ListName, cached: Suite | null): R
 const post = <Asked, Prepared>(definition: Post<Asked, Prepared>) => definition;
 
 /** POST /v2/test_cases */
-function toCases(sent: RawParameters): Listing<ToldCases[]> {
+function toCases(sent: RawParameters): Listing<CaseReport[]> {
   const { files, runner, commit_hash, branch, node_total, ci_build_id = UNNAMED_CI_RUN } = toTestCasesMessage(sent);
   const ci_run = digest(commit_hash, branch, node_total, ci_build_id);
-  const asked = files.map(({ path, is_piece = false, seconds, cases, passed_whole = [] }): ToldCases => {
+  const asked = files.map(({ path, is_piece = false, seconds, cases, passed_whole = [] }): CaseReport => {
     const piece = is_piece ? pieceOf(path) : null;
     return {
       file: piece?.file ?? path,
@@ -194,7 +194,7 @@ export const posts = {
   prepareSplit: post({ list: 'test_files', read: toSplit, prepare: prepareSplit }),
   prepareQueue: post({ list: 'test_files', read: toQueue, prepare: prepareQueue }),
   prepareTestQueue: post({ list: 'paths', read: toTestQueue, prepare: prepareQueue }),
-  prepareCases: post({ list: null, read: toCases, prepare: (_store, asked: ToldCases[]) => encodeCases(asked) }),
+  prepareCases: post({ list: null, read: toCases, prepare: (_store, asked: CaseReport[]) => encodeCases(asked) }),
   prepareCancel: post({ list: null, read: toCancel, prepare: (_store, asked: CancelRequest) => asked }),
   preparePlan: post({
     list: 'test_files',

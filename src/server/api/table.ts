@@ -76,7 +76,7 @@ const CLIENT_FILE = /^\/v1\/*(\/ballast[\w.-]+)$/;
 const bodyLimits = new Map<string, number>([
   ...postsIn(table, Infinity),
   ...postsIn(dashboardTable, limits.dashboardBodyBytes),
-  ['/v2/test_cases', limits.toldBytesPerRequest],
+  ['/v2/test_cases', limits.caseReportBytesPerRequest],
   ['/v2/queues/cancel', limits.cancelBytesPerRequest],
 ]);
 

@@ -14,7 +14,7 @@ import type { Answer, Peer, Request } from './request.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
-/** Is told of requests. */
+/** An observer of requests. */
 export interface Observer {
   /** A request ended. @param unavailable the reason of a 503 */
   ended(request: Request, status: number, seconds: number, unavailable: string | null): void;

@@ -9,7 +9,7 @@ export function startHeartbeat(processes: Processes, status: () => Promise<strin
   let telling: Promise<void> | null = null;
   const tell = () => {
     telling ??= status()
-      .then(text => processes.tell(text))
+      .then(text => processes.publish(text))
       .catch((err: unknown) => log.debug({ err }, 'could not tell the other processes the status of this one'))
       .finally(() => (telling = null));
   };

@@ -4,7 +4,7 @@ import { packageFolder, version } from '../../base/version.js';
 import { limits } from '../../protocol/limits.js';
 import { CompletenessChecker } from '../api/completeness-checker.js';
 import type { Context, ProcessState } from '../api/context.js';
-import { ownStatus, toldStatus } from '../api/dashboard/process-status.js';
+import { encodeStatus, ownStatus } from '../api/dashboard/process-status.js';
 import { RefusedRequests, SeenClients } from '../api/dashboard/seen.js';
 import { toApiError } from '../api/errors.js';
 import { JobRunner } from '../api/job-runner.js';
@@ -58,7 +58,7 @@ export interface Service {
   sweep(): Promise<void>;
   /** Makes a snapshot if one is due; resolves when none is being made. */
   snapshot(): Promise<void>;
-  /** Writes the summaries of all builds that were recorded until now, and notes what webhooks are to be told of them. */
+  /** Writes the summaries of all builds that were recorded until now, and notes the events for webhooks in them. */
   summarize(): Promise<void>;
   /** Resolves when the addresses that nodes sent until now are noted. */
   linksNoted(): Promise<void>;
@@ -219,7 +219,7 @@ export async function openService(
     const name = () => `${hostname()}${http.url.replace(/^.*(?=:\d+$)/, '')}`;
     const status = { name, stateNow, clients, refused, readiness, startedAt: now(), retentionDays: config.retentionDays, now };
     const { processes } = store.maintenance;
-    if (processes) closers.push(startHeartbeat(processes, async () => toldStatus(await ownStatus(null, status)), log));
+    if (processes) closers.push(startHeartbeat(processes, async () => encodeStatus(await ownStatus(null, status)), log));
 
     // Created last: if the port were taken, the token would be lost before it is shown.
     const isFirstStart = (await store.access.projects()).length === 0;

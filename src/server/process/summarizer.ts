@@ -55,7 +55,7 @@ export class Summarizer {
   /**
    * @param now milliseconds since 1970
    * @param uptime milliseconds on a monotonic clock
-   * @param events is told what each summary says
+   * @param events gets each summary
    */
   constructor(
     readonly store: Pick<Store, 'access' | 'builds' | 'ciRuns' | 'queues' | 'summaries' | 'maintenance'>,

@@ -12,9 +12,9 @@ import type { SummarizedBuild } from '../insight/trends/build-summary.js';
 import type { NewlyGrown } from '../insight/trends/flags.js';
 import { SUMMARY_PAUSE_FACTOR } from '../insight/trends/summary.js';
 
-/** Files that grew that one look at the newest builds tells; the others are told by the next ones. */
+/** Events on grown files that one look at the newest builds makes; the next looks make the others. */
 const GROWN_FILES_PER_LOOK = 5;
-/** An incomplete CI run that began longer ago is not told: its summary is only written later. */
+/** An incomplete CI run that began longer ago makes no event: its summary is only written later. */
 export const TOLD_RUN_MILLISECONDS = 86_400_000;
 /** Projects that wait for a look at their newest builds; beyond it the next build has it made. */
 const WAITING_LOOKS = 1000;
@@ -27,7 +27,7 @@ interface Look extends NoticedIn {
   node_total: number;
 }
 
-/** Has events of projects told that set a webhook. What summaries of builds say is told once, however often a summary is written. */
+/** Makes the events of projects that set a webhook. Each fact in summaries of builds makes one event, however often a summary is written. */
 export class WebhookEvents {
   /** Deliveries that were dropped since the start, because too many waited. */
   dropped = 0;
@@ -112,21 +112,21 @@ export class WebhookEvents {
 
   async #tellGrown(project: Project, build: Look, grown: readonly NewlyGrown[]): Promise<void> {
     const keysOf = ({ path, around }: NewlyGrown) => around.map(number => `file_grew ${digest(path)} ${number}`);
-    const told = new Set(await this.store.deliveries.known(project.id, grown.flatMap(keysOf)));
-    const untold = grown.filter(file => !keysOf(file).some(key => told.has(key)));
-    for (const file of untold.slice(0, GROWN_FILES_PER_LOOK))
+    const known = new Set(await this.store.deliveries.known(project.id, grown.flatMap(keysOf)));
+    const unknown = grown.filter(file => !keysOf(file).some(key => known.has(key)));
+    for (const file of unknown.slice(0, GROWN_FILES_PER_LOOK))
       await this.#tell(project, keysOf(file)[0]!, this.#writer(project).fileGrew(build, file));
   }
 
   async #tellSlow(project: Project, build: Look, slow: readonly SlowNode[]): Promise<void> {
     const keyOf = (node_index: number) => `runner_slow ${build.node_total} ${node_index}`;
     const keys = Array.from({ length: build.node_total }, (_, node_index) => keyOf(node_index));
-    const told = await this.store.deliveries.known(project.id, keys);
+    const known = await this.store.deliveries.known(project.id, keys);
     const slowKeys = slow.map(({ node_index }) => keyOf(node_index));
-    const over = told.filter(key => !slowKeys.includes(key));
+    const over = known.filter(key => !slowKeys.includes(key));
     if (over.length > 0) await this.store.deliveries.forget(project.id, over);
     for (const node of slow)
-      if (!told.includes(keyOf(node.node_index)))
+      if (!known.includes(keyOf(node.node_index)))
         await this.#tell(project, keyOf(node.node_index), this.#writer(project).runnerSlow(build, node));
   }
 

@@ -91,10 +91,10 @@ export class WebhookSender {
       return this.store.deliveries.end(delivery);
     }
     this.results.failed += 1;
-    const told = { project: project.name, event: delivery.event.event, delivery: delivery.id, attempts: attempts + 1, problem };
-    if (attempts < PAUSES.length) return this.log.warn({ ...told, again_in_seconds: pause / 1000 }, 'the webhook of a project failed');
+    const facts = { project: project.name, event: delivery.event.event, delivery: delivery.id, attempts: attempts + 1, problem };
+    if (attempts < PAUSES.length) return this.log.warn({ ...facts, again_in_seconds: pause / 1000 }, 'the webhook of a project failed');
     this.results.given_up += 1;
-    this.log.error(told, 'the webhook of a project failed, and the delivery is given up');
+    this.log.error(facts, 'the webhook of a project failed, and the delivery is given up');
     await this.store.deliveries.end(delivery);
   }
 

@@ -172,7 +172,7 @@ describe('a piece of a file', () => {
       'the configuration of vitest selects test cases by the testNamePattern /^((?!@destroys).)*$/, which',
     ],
     [
-      'is not told',
+      'is not reported',
       'RUN v4\n',
       'vitest did not print its configuration, which may also select test cases: make sure that the command passes --reporter on to vitest',
     ],
@@ -239,7 +239,7 @@ describe('a command whose runner should tell its cases', () => {
     return stderrText;
   }
 
-  it('leads to a warning if it ran and told none', async () => {
+  it('leads to a warning if it ran and reported none', async () => {
     const variables = 'make sure that the command passes PYTEST_ADDOPTS and PYTHONPATH on to pytest';
     const remedy = `${variables}, and that its tests neither remove all files in ${tmpdir()} nor fill the disk`;
     expect(await tellOf({ report: makeReport(passed('a.py')) })).toBe(

@@ -29,41 +29,41 @@ describe.each([
     expect(asked(runner, null)).toBeNull();
   });
 
-  it('add up what several processes told, by the real path of each file', () => {
+  it('add up what several processes reported, by the real path of each file', () => {
     const folder = temporaryFolder();
     const real = join(realpathSync(folder), 'real');
     mkdirSync(real);
     symlinkSync(real, join(folder, 'link'));
     writeFileSync(join(real, 'a'), '');
     const tell = (process: number, listed: string[], cases: [string, object, number][]) =>
-      writeFileSync(join(folder, `told-${process}.json`), JSON.stringify({ [join(real, 'a')]: { listed, cases } }));
+      writeFileSync(join(folder, `cases-${process}.json`), JSON.stringify({ [join(real, 'a')]: { listed, cases } }));
     tell(1, ['one', 'two'], []);
     tell(2, ['one', 'three'], [['one', { passed: 1 }, 1]]);
     tell(3, ['one'], [['one', { failed: 1, passed: 1 }, 2]]);
     const file = join(folder, 'link/a');
-    const told = new Map([
+    const report = new Map([
       [file, { cases: [{ name: 'one', outcomes: { passed: 2, failed: 1 }, seconds: 3 }], listed: new Set(['one', 'two', 'three']) }],
     ]);
-    expect(runner.told([file, join(folder, 'b')], new Map(), folder)).toEqual(told);
+    expect(runner.reportsOf([file, join(folder, 'b')], new Map(), folder)).toEqual(report);
   });
 
-  it('tell nothing if a process began and told nothing, or only half of it', () => {
+  it('tell nothing if a process began and reported nothing, or only half of it', () => {
     for (const text of ['', '{"/a":{"listed":["one"],"cases":[["one",{"pass']) {
       const folder = temporaryFolder();
-      writeFileSync(join(folder, 'told-1.json'), JSON.stringify({ '/a': { listed: ['one'], cases: [] } }));
-      expect(runner.told(['/a'], new Map(), folder)?.size).toBe(1);
-      writeFileSync(join(folder, 'told-2.json'), text);
-      expect(runner.told(['/a'], new Map(), folder)).toBeNull();
+      writeFileSync(join(folder, 'cases-1.json'), JSON.stringify({ '/a': { listed: ['one'], cases: [] } }));
+      expect(runner.reportsOf(['/a'], new Map(), folder)?.size).toBe(1);
+      writeFileSync(join(folder, 'cases-2.json'), text);
+      expect(runner.reportsOf(['/a'], new Map(), folder)).toBeNull();
     }
   });
 
   it('tell nothing if no process loaded the hook or had the file, or if the folder is gone', () => {
     const folder = temporaryFolder();
     runner.select(null, folder, {});
-    expect(runner.told(['a'], new Map(), folder)).toBeNull();
-    writeFileSync(join(folder, 'told-1.json'), JSON.stringify({ '/in/a/container/a': { listed: ['one'], cases: [] } }));
-    expect(runner.told(['a'], new Map(), folder)).toBeNull();
-    expect(runner.told(['a'], new Map(), join(folder, 'gone'))).toBeNull();
+    expect(runner.reportsOf(['a'], new Map(), folder)).toBeNull();
+    writeFileSync(join(folder, 'cases-1.json'), JSON.stringify({ '/in/a/container/a': { listed: ['one'], cases: [] } }));
+    expect(runner.reportsOf(['a'], new Map(), folder)).toBeNull();
+    expect(runner.reportsOf(['a'], new Map(), join(folder, 'gone'))).toBeNull();
   });
 });
 

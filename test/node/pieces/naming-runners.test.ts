@@ -26,8 +26,8 @@ const argumentOf = (selection: Selection | null): string => selection!.args[0]!.
 
 const caseOf = (name: string, more: Partial<TestCase> = {}): TestCase => ({ ...emptyCase, name, ...more });
 
-const told = (runner: NamingRunner, cases: readonly TestCase[], file = 'a.test.ts') =>
-  runner.told([file, 'unreported.test.ts'], new Map([[file, cases]]), '/').get(file);
+const report = (runner: NamingRunner, cases: readonly TestCase[], file = 'a.test.ts') =>
+  runner.reportsOf([file, 'unreported.test.ts'], new Map([[file, cases]]), '/').get(file);
 
 const HOSTILE = [
   'plain',
@@ -107,7 +107,7 @@ describe('cases of vitest', () => {
       caseOf('Suite b', { suite: file, seconds: 4 }),
     ];
     for (const order of [cases, cases.toReversed()]) {
-      const { cases: merged, listed } = told(vitest, order)!;
+      const { cases: merged, listed } = report(vitest, order)!;
       expect(merged.toSorted((a, b) => a.seconds - b.seconds)).toEqual([
         { name: 'not selected', seconds: 0, outcomes: { skipped: 1 } },
         { name: 'suite > b', seconds: 3, outcomes: { passed: 1, failed: 1 } },
@@ -118,13 +118,13 @@ describe('cases of vitest', () => {
   });
 
   it('are none for a file that could not be loaded, and for names that no command can have', () => {
-    expect(told(vitest, [caseOf('a.test.ts', { suite: file, isFailed: true })])).toBeUndefined();
-    expect(told(vitest, [caseOf('', { suite: file }), caseOf('a\0b'), caseOf('\ud800')])).toBeUndefined();
+    expect(report(vitest, [caseOf('a.test.ts', { suite: file, isFailed: true })])).toBeUndefined();
+    expect(report(vitest, [caseOf('', { suite: file }), caseOf('a\0b'), caseOf('\ud800')])).toBeUndefined();
   });
 });
 
 it('joins the class and the name of a case of jest-junit if the class has the suites only', () => {
-  const names = (testCase: TestCase) => told(jest, [testCase])!.cases.map(({ name }) => name);
+  const names = (testCase: TestCase) => report(jest, [testCase])!.cases.map(({ name }) => name);
   expect(names(caseOf('suite in', { classname: 'suite in' }))).toEqual(['suite in']);
   expect(names(caseOf('in', { classname: 'suite' }))).toEqual(['suite in']);
   expect(names(caseOf('suite in', { classname: 'a.test.ts' }))).toEqual(['suite in']);
@@ -132,7 +132,7 @@ it('joins the class and the name of a case of jest-junit if the class has the su
 });
 
 it('takes names of Jest that differ by the case of letters for one', () => {
-  expect(told(jest, [caseOf('the name', { seconds: 1 }), caseOf('The name', { seconds: 2, isSkipped: true })])).toEqual({
+  expect(report(jest, [caseOf('the name', { seconds: 1 }), caseOf('The name', { seconds: 2, isSkipped: true })])).toEqual({
     cases: [{ name: 'The name', seconds: 3, outcomes: { passed: 1, skipped: 1 } }],
     listed: new Set(['The name']),
   });
@@ -163,12 +163,12 @@ describe('a list for Playwright', () => {
     expect(readFileSync(join(folder, 'cases.txt'), 'utf8')).toBe(list);
   });
 
-  it('is none for a file with a serial suite, whose cases are not told', () => {
+  it('is none for a file with a serial suite, whose cases are not reported', () => {
     const { folder, file } = project(`test.describe.configure({ mode: 'serial' });`);
     expect(select(playwright, piece(['a'], null, file), folder)).toBeNull();
-    expect(told(playwright, [caseOf('a')], file)).toBeUndefined();
+    expect(report(playwright, [caseOf('a')], file)).toBeUndefined();
     const parallel = project('');
-    expect(told(playwright, [caseOf('a › b'), caseOf(' spaces'), caseOf('two\nlines')], parallel.file)).toEqual({
+    expect(report(playwright, [caseOf('a › b'), caseOf(' spaces'), caseOf('two\nlines')], parallel.file)).toEqual({
       cases: [{ name: 'a › b', seconds: 0, outcomes: { passed: 1 } }],
       listed: null,
     });
@@ -189,7 +189,7 @@ describe('go test', () => {
 
   it('tells functions, with their time, and how many of their subtests ended in each way', () => {
     expect(
-      told(goTest, [
+      report(goTest, [
         caseOf('TestA/sub', { seconds: 1 }),
         caseOf('TestA/sub/inner', { isSkipped: true }),
         caseOf('TestA', { seconds: 2, isFailed: true }),
@@ -201,7 +201,7 @@ describe('go test', () => {
 
   it('tells a test that was run again once', () => {
     const attempts = [caseOf('TestA/sub', { isFailed: true }), caseOf('TestA', { seconds: 2, isFailed: true })];
-    expect(told(goTest, [...attempts, caseOf('TestA/sub'), caseOf('TestA', { seconds: 1 })])!.cases).toEqual([
+    expect(report(goTest, [...attempts, caseOf('TestA/sub'), caseOf('TestA', { seconds: 1 })])!.cases).toEqual([
       { name: 'TestA', seconds: 3, outcomes: { failed: 2 } },
     ]);
   });
@@ -238,10 +238,10 @@ describe('a filter for PHPUnit', () => {
     for (const content of ['/** @depends testA */', "#[Depends('testA')]", '#[PHPUnit\\DependsExternal(A::class)]']) {
       const file = testClass(content);
       expect(select(phpunit, piece(['testB'], null, file))).toBeNull();
-      expect(told(phpunit, [caseOf('testB')], file)).toBeUndefined();
+      expect(report(phpunit, [caseOf('testB')], file)).toBeUndefined();
     }
-    expect(told(phpunit, [caseOf('testB')], testClass(''))!.cases).toHaveLength(1);
-    expect(told(phpunit, [caseOf('a.phpt')], 'a.phpt')).toBeUndefined();
+    expect(report(phpunit, [caseOf('testB')], testClass(''))!.cases).toHaveLength(1);
+    expect(report(phpunit, [caseOf('a.phpt')], 'a.phpt')).toBeUndefined();
   });
 });
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
-import type { Piece, PieceRunner, ToldCases } from '../../../src/node/pieces/piece.js';
+import type { CaseReport, Piece, PieceRunner } from '../../../src/node/pieces/piece.js';
 import type { CaseOutcomes } from '../../../src/protocol/case-outcomes.js';
 import { plainEnvironment } from '../../harness/process.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
@@ -13,8 +13,8 @@ interface Run {
   code: number | null;
   /** stdout and stderr. */
   output: string;
-  /** What was told of the file; undefined: nothing. */
-  told: ToldCases | undefined;
+  /** What was reported of the file; undefined: nothing. */
+  report: CaseReport | undefined;
 }
 
 /** A folder with test files, in whose pieces a real test runner runs. */
@@ -54,25 +54,25 @@ export class PieceProject {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-    return { code: code as number | null, output: stdout + stderr, told: this.runner.told([file], new Map(), folder)?.get(file) };
+    return { code: code as number | null, output: stdout + stderr, report: this.runner.reportsOf([file], new Map(), folder)?.get(file) };
   }
 
   /** Expects that two pieces with a third of the cases each and one with the rest run each case once, with its outcome in the whole file. */
   async expectSamePieces(path: string, args: readonly string[] = []): Promise<Record<string, string>> {
     const whole = await this.run(path, null, args);
-    expect(whole, whole.output).toMatchObject({ told: { listed: expect.any(Set) as Set<string> } });
-    const names = [...whole.told!.listed!];
+    expect(whole, whole.output).toMatchObject({ report: { listed: expect.any(Set) as Set<string> } });
+    const names = [...whole.report!.listed!];
     const [first, second] = [0, 1].map(part => names.filter((_, i) => i % 3 === part)) as [string[], string[]];
     const pieces = [
       await this.run(path, { cases: first }, args),
       await this.run(path, { cases: second }, args),
       await this.run(path, { others: [...first, ...second] }, args),
     ];
-    for (const { told, output } of pieces) expect(told?.listed, output).toEqual(whole.told!.listed);
+    for (const { report, output } of pieces) expect(report?.listed, output).toEqual(whole.report!.listed);
     const outcomes = (runs: readonly Run[]) =>
-      runs.flatMap(({ told }) => told!.cases.map(({ name, outcomes }) => `${name} ${outcomeText(outcomes)}`)).sort();
+      runs.flatMap(({ report }) => report!.cases.map(({ name, outcomes }) => `${name} ${outcomeText(outcomes)}`)).sort();
     expect(outcomes(pieces)).toEqual(outcomes([whole]));
-    return Object.fromEntries(whole.told!.cases.map(({ name, outcomes }) => [name, outcomeText(outcomes)]));
+    return Object.fromEntries(whole.report!.cases.map(({ name, outcomes }) => [name, outcomeText(outcomes)]));
   }
 }
 
@@ -88,4 +88,4 @@ export function outcomeText(outcomes: CaseOutcomes): string {
 }
 
 /** The names of the cases that ran. */
-export const ran = ({ told }: Run) => told?.cases.map(({ name }) => name);
+export const ran = ({ report }: Run) => report?.cases.map(({ name }) => name);

@@ -129,7 +129,7 @@ describe.skipIf(!python)('pieces of pytest', { timeout: 120_000 }, () => {
     expect(ran(await suite.run('test_a.py', { cases: ['test_one'] }))).toEqual(['test_one']);
     expect(ran(await suite.run('test_a.py', { others: ['test_one', 'test_two'] }))).toEqual(['test_new', 'test_renamed']);
     const gone = await suite.run('test_a.py', { cases: ['test_two'] });
-    expect(gone).toMatchObject({ code: 5, told: { cases: [], listed: new Set(['test_new', 'test_one', 'test_renamed']) } });
+    expect(gone).toMatchObject({ code: 5, report: { cases: [], listed: new Set(['test_new', 'test_one', 'test_renamed']) } });
     expect(gone.output).toContain('3 deselected');
   });
 
@@ -145,8 +145,8 @@ describe.skipIf(!python)('pieces of pytest', { timeout: 120_000 }, () => {
       { 'test_a.py': 'def test_one(): pass\n', 'tests/test_a.py': 'def test_one(): pass\ndef test_two(): pass\n' },
       python,
     );
-    const { output, told } = await suite.run('test_a.py', { cases: [] }, ['-v', '--import-mode=importlib', 'tests']);
-    expect(told?.cases).toEqual([]);
+    const { output, report } = await suite.run('test_a.py', { cases: [] }, ['-v', '--import-mode=importlib', 'tests']);
+    expect(report?.cases).toEqual([]);
     expect(output).toMatch(/2 passed, 1 deselected/);
   });
 
@@ -169,8 +169,8 @@ class TestFour(unittest.TestCase):
             if not ready: self.skipTest('needs one')
 `,
     });
-    const outcomes = ({ told }: Awaited<ReturnType<typeof suite.run>>) =>
-      Object.fromEntries(told!.cases.map(({ name, outcomes }) => [name, outcomes]));
+    const outcomes = ({ report }: Awaited<ReturnType<typeof suite.run>>) =>
+      Object.fromEntries(report!.cases.map(({ name, outcomes }) => [name, outcomes]));
     const [whole, rest] = [outcomes(await suite.run('test_a.py', null)), outcomes(await suite.run('test_a.py', { others: ['test_one'] }))];
     expect(whole).toMatchObject({ test_two: { passed: 1 }, test_three: { passed: 1 } });
     expect(rest).toMatchObject({ test_two: { expected_failure: 1 }, test_three: { expected_failure: 1 } });
@@ -184,8 +184,8 @@ class TestFour(unittest.TestCase):
     ['ends the process', 'import os\ndef test_one(): os._exit(0)\n'],
   ])('tell nothing, and change no exit code, if a test %s', async (_, content) => {
     const suite = project({ 'test_a.py': content });
-    const { code, told, output } = await suite.run('test_a.py', { cases: ['test_one'] }, ['-p', 'no:cacheprovider']);
-    expect({ code, told }, output).toEqual({ code: 0, told: undefined });
+    const { code, report, output } = await suite.run('test_a.py', { cases: ['test_one'] }, ['-p', 'no:cacheprovider']);
+    expect({ code, report }, output).toEqual({ code: 0, report: undefined });
   });
 
   it('tell each case once if a test forks the process or changes its folder', async () => {
@@ -199,8 +199,8 @@ def test_one():
 def test_two(): os.chdir('/')
 `,
     });
-    const { told } = await suite.run('test_a.py', null);
-    expect(told!.cases.map(({ name, outcomes }) => ({ name, outcomes }))).toEqual([
+    const { report } = await suite.run('test_a.py', null);
+    expect(report!.cases.map(({ name, outcomes }) => ({ name, outcomes }))).toEqual([
       { name: 'test_one', outcomes: { passed: 1 } },
       { name: 'test_two', outcomes: { passed: 1 } },
     ]);
@@ -223,7 +223,7 @@ def test_two(): os.chdir('/')
       'test_a.py': 'import nothing_like_this\n',
       'test_b.py': 'import pytest\npytest.skip("no", allow_module_level=True)\n',
     });
-    expect(await suite.run('test_a.py', { others: [] })).toMatchObject({ code: 2, told: undefined });
-    expect((await suite.run('test_b.py', { others: [] })).told).toEqual({ cases: [], listed: new Set() });
+    expect(await suite.run('test_a.py', { others: [] })).toMatchObject({ code: 2, report: undefined });
+    expect((await suite.run('test_b.py', { others: [] })).report).toEqual({ cases: [], listed: new Set() });
   });
 });

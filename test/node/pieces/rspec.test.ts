@@ -9,8 +9,8 @@ const hasRspec = spawnSync('rspec', ['--version']).status === 0;
 
 const project = (files: Readonly<Record<string, string>>, ...args: string[]) => new PieceProject(rspec, ['rspec', ...args], files);
 
-const outcomes = ({ told }: Awaited<ReturnType<PieceProject['run']>>) =>
-  told!.cases.map(({ name, outcomes }) => `${name}: ${outcomeText(outcomes)}`);
+const outcomes = ({ report }: Awaited<ReturnType<PieceProject['run']>>) =>
+  report!.cases.map(({ name, outcomes }) => `${name}: ${outcomeText(outcomes)}`);
 
 const HOSTILE = {
   '.rspec': '--require ./spec/shapes\n--tag ~slow\n',
@@ -120,8 +120,8 @@ end
     ['ends the process', 'exit!(0)'],
   ])('tell nothing, and change no exit code, if a test %s', async (_, content) => {
     const suite = project({ 'a_spec.rb': `RSpec.describe('a') { it('one') { ${content} } }` });
-    const { code, told, output } = await suite.run('a_spec.rb', { cases: ['a one'] });
-    expect({ code, told }, output).toEqual({ code: 0, told: undefined });
+    const { code, report, output } = await suite.run('a_spec.rb', { cases: ['a one'] });
+    expect({ code, report }, output).toEqual({ code: 0, report: undefined });
   });
 
   it('tell each case once if a test forks the process or changes its folder', async () => {
@@ -166,7 +166,7 @@ end
       'a_spec.rb': `RSpec.describe('a') { it('one') {}; it('two') {} }`,
     });
     const listed = new Set(['a one', 'a two']);
-    expect(await suite.run('a_spec.rb', { cases: ['a three'] })).toMatchObject({ code: 0, told: { cases: [], listed } });
+    expect(await suite.run('a_spec.rb', { cases: ['a three'] })).toMatchObject({ code: 0, report: { cases: [], listed } });
     expect(await suite.expectSamePieces('a_spec.rb')).toEqual({ 'a one': 'passed', 'a two': 'passed' });
   });
 
@@ -195,7 +195,7 @@ end
 
   it('tell nothing of a file that cannot be loaded, and run no case of a dry run', async () => {
     const suite = project({ 'a_spec.rb': 'nothing_like_this', 'b_spec.rb': `RSpec.describe('b') { it('one') {} }` });
-    expect(await suite.run('a_spec.rb', { others: [] })).toMatchObject({ code: 1, told: undefined });
-    expect((await suite.run('b_spec.rb', null, ['--dry-run'])).told).toEqual({ cases: [], listed: new Set(['b one']) });
+    expect(await suite.run('a_spec.rb', { others: [] })).toMatchObject({ code: 1, report: undefined });
+    expect((await suite.run('b_spec.rb', null, ['--dry-run'])).report).toEqual({ cases: [], listed: new Set(['b one']) });
   });
 });

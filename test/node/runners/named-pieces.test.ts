@@ -9,7 +9,7 @@ import { CommandRunner } from '../../../src/node/client/command-runner.js';
 import { askFilter } from '../../../src/node/pieces/filter.js';
 import { jest } from '../../../src/node/pieces/jest.js';
 import type { NamingRunner } from '../../../src/node/pieces/named-cases.js';
-import type { Piece, ToldCases } from '../../../src/node/pieces/piece.js';
+import type { CaseReport, Piece } from '../../../src/node/pieces/piece.js';
 import { playwright } from '../../../src/node/pieces/playwright.js';
 import { vitest } from '../../../src/node/pieces/vitest.js';
 import { readJsonReport } from '../../../src/node/reports/json-reports.js';
@@ -114,7 +114,7 @@ class PiecesProject {
   }
 
   /** Runs a piece, or the whole file. */
-  async run(piece: Piece | null, file: string): Promise<{ code: number; output: string; ran: string[]; told: ToldCases }> {
+  async run(piece: Piece | null, file: string): Promise<{ code: number; output: string; ran: string[]; report: CaseReport }> {
     const { runner, command, environment } = this.command;
     for (const name of ['ran.txt', 'report']) rmSync(join(this.folder, name), { force: true });
     const path = join(this.folder, file);
@@ -132,7 +132,7 @@ class PiecesProject {
     const report = readFileSync(join(this.folder, 'report'), 'utf8');
     const cases = report.startsWith('{') ? readJsonReport(report).cases : readJunit(report);
     const ran = existsSync(join(this.folder, 'ran.txt')) ? readFileSync(join(this.folder, 'ran.txt'), 'utf8').split('\n').slice(0, -1) : [];
-    return { code: code as number, output, ran, told: runner.told([path], new Map([[path, cases]]), folder).get(path)! };
+    return { code: code as number, output, ran, report: runner.reportsOf([path], new Map([[path, cases]]), folder).get(path)! };
   }
 }
 
@@ -144,7 +144,7 @@ describe.each(Object.entries(commands))('%s', (_, command) => {
     const whole = await project.run(null, file);
     expect(whole.code, whole.output).toBe(0);
     expect(whole.ran).toHaveLength(TITLES.length + 2);
-    const names = whole.told.cases.map(({ name }) => name);
+    const names = whole.report.cases.map(({ name }) => name);
     const named = [0, 1].map(part => names.filter((_, i) => i % 3 === part));
     project.writeTests(file, [...TITLES, 'new (case)']);
     const pieces: Piece[] = [
@@ -155,10 +155,10 @@ describe.each(Object.entries(commands))('%s', (_, command) => {
     for (const piece of pieces) {
       const each = await project.run(piece, file);
       expect(each.code, each.output).toBe(0);
-      const told = each.told.cases.filter(({ outcomes }) => outcomes.passed).map(({ name }) => name);
-      expect(told.length).toBeGreaterThan(0);
-      if (piece.others === null) for (const name of told) expect(piece.cases).toContain(name);
-      expect(each.told.listed?.size ?? null).toBe(command.listsAll ? names.length + 1 : null);
+      const report = each.report.cases.filter(({ outcomes }) => outcomes.passed).map(({ name }) => name);
+      expect(report.length).toBeGreaterThan(0);
+      if (piece.others === null) for (const name of report) expect(piece.cases).toContain(name);
+      expect(each.report.listed?.size ?? null).toBe(command.listsAll ? names.length + 1 : null);
       ran.push(each.ran);
     }
     expect(ran.flat().toSorted()).toEqual([...whole.ran, '"new (case)"'].toSorted());
@@ -203,13 +203,13 @@ it.each(WITH_FILTER)('%s tells the filter of %s before a piece runs', { timeout:
   expect(existsSync(join(project.folder, 'ran.txt'))).toBe(false);
 });
 
-describe('how many cases with a name ended in each way is told of', () => {
-  async function toldOf(command: Command, content: string) {
+describe('how many cases with a name ended in each way is reported of', () => {
+  async function reportOf(command: Command, content: string) {
     const project = new PiecesProject(command);
     project.write(command.file, `${command.imports}\n${content}`);
-    const { told, output } = await project.run(null, command.file);
-    expect(told, output).toBeDefined();
-    return Object.fromEntries(told.cases.map(({ name, outcomes }) => [name.trim(), outcomes]));
+    const { report, output } = await project.run(null, command.file);
+    expect(report, output).toBeDefined();
+    return Object.fromEntries(report.cases.map(({ name, outcomes }) => [name.trim(), outcomes]));
   }
 
   it.each(['vitest with JUnit', 'vitest with JSON'])('%s', { timeout: 120_000 }, async name => {
@@ -218,7 +218,7 @@ let tries = 0;
 test('twice', () => {});
 test('twice', ({ skip }) => skip());
 test('tried again', { retry: 1 }, () => { if (++tries < 2) throw new Error('no'); });`;
-    expect(await toldOf(commands[name]!, content)).toEqual({ twice: { passed: 1, skipped: 1 }, 'tried again': { passed: 1 } });
+    expect(await reportOf(commands[name]!, content)).toEqual({ twice: { passed: 1, skipped: 1 }, 'tried again': { passed: 1 } });
   });
 
   it.each(['Jest with jest-junit', 'Jest with JSON'])('%s', { timeout: 120_000 }, async name => {
@@ -228,7 +228,7 @@ let tries = 0;
 test('twice', () => {});
 test.skip('twice', () => {});
 test('tried again', () => { if (++tries < 2) throw new Error('no'); });`;
-    expect(await toldOf(commands[name]!, content)).toEqual({ twice: { passed: 1, skipped: 1 }, 'tried again': { passed: 1 } });
+    expect(await reportOf(commands[name]!, content)).toEqual({ twice: { passed: 1, skipped: 1 }, 'tried again': { passed: 1 } });
   });
 
   it('Playwright, in two projects', { timeout: 120_000 }, async () => {
@@ -241,7 +241,7 @@ test('fails in one', ({}, { project }) => { test.fail(project.name === 'q'); if 
 test('is skipped in one', ({}, { project }) => { test.skip(project.name === 'q'); });
 test('is tried again', ({}, { retry }) => { if (retry === 0) throw new Error('no'); });
 test.fail('fails', () => { throw new Error('no'); });`;
-    expect(await toldOf({ ...commands.Playwright!, config }, content)).toEqual({
+    expect(await reportOf({ ...commands.Playwright!, config }, content)).toEqual({
       'fails in one': { passed: 1, expected_failure: 1 },
       'is skipped in one': { passed: 1, skipped: 1 },
       'is tried again': { passed: 2 },

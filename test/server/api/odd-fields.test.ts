@@ -118,7 +118,7 @@ function changed(message: unknown, [key, ...inner]: Place, value: unknown): unkn
 
 /** What a server has stored. */
 async function contents({ store }: SharedServer): Promise<object> {
-  const { access, signIns, cases: told, maintenance } = store;
+  const { access, signIns, cases: report, maintenance } = store;
   await maintenance.publish('runs');
   const projects = await access.projects();
   return {
@@ -127,7 +127,7 @@ async function contents({ store }: SharedServer): Promise<object> {
     tokens: (await access.tokens()).map(({ name, revoked_at }) => ({ name, isRevoked: revoked_at !== null })),
     sessions: (await signIns.sessions()).length,
     links: (await signIns.links()).length,
-    cases: await Promise.all(projects.flatMap(({ id }) => paths.map(async path => (await told.of(id, path, 1e9))!.kept.length))),
+    cases: await Promise.all(projects.flatMap(({ id }) => paths.map(async path => (await report.of(id, path, 1e9))!.kept.length))),
   };
 }
 

@@ -11,10 +11,10 @@ const LONG = 'tests/test_größe.py';
 const SUITE = [LONG, ...Array.from({ length: 20 }, (_, i) => `tests/test_${i + 10}.py`)];
 const CASES = Array.from({ length: 12 }, (_, i) => `TestA::test_b[${i} "'$\\]`);
 const build = { ...buildKey, node_total: 4 };
-const told = (name: string) => ({ name, seconds: 10, outcome: 'passed' });
+const report = (name: string) => ({ name, seconds: 10, outcome: 'passed' });
 
 /** A server that knows the times of the suite and the cases of the long file: it takes as long as all others together. */
-async function learned(cases: readonly object[] = CASES.map(told), more: object = {}, now = Date.now) {
+async function learned(cases: readonly object[] = CASES.map(report), more: object = {}, now = Date.now) {
   const server = await startServer({}, now);
   const times = Object.fromEntries(SUITE.map(path => [path, path === LONG ? 120 : 6]));
   await record(server, { ...build, node_index: 0, test_files: timedTestFiles(times) });
@@ -97,8 +97,8 @@ describe('a queue of a client that runs pieces', () => {
     const odd = ['passed', 'failed', 'expected_failure', 'skipped', 'skipped'];
     // One name in an entry for each case, and one in an entry for many.
     const entries = (name: string, i: number) =>
-      i === 1 ? odd.map(outcome => ({ name, seconds: 2, outcome })) : { ...told(name), ...(i === 2 && { count: 3000 }) };
-    const server = await learned([...CASES.flatMap(entries), { ...told('never'), outcome: 'skipped' }]);
+      i === 1 ? odd.map(outcome => ({ name, seconds: 2, outcome })) : { ...report(name), ...(i === 2 && { count: 3000 }) };
+    const server = await learned([...CASES.flatMap(entries), { ...report('never'), outcome: 'skipped' }]);
     const { pieces } = await takeAll(server);
     expect(pieces.flatMap(({ cases }) => cases)).not.toContain('never');
     const [named, many, last] = [
@@ -270,18 +270,18 @@ it('the cases of a file with the name of a piece are no cases of a piece', async
   const paths = ['1 of 1', '0 of 2', '3 of 2', '1 of 99999999999'].map(number => `${LONG}::piece ${number}`);
   await tell(
     server,
-    paths.map(path => ({ path, seconds: 999, cases: [told('a'), told('b')], passed_whole: ['a'] })),
+    paths.map(path => ({ path, seconds: 999, cases: [report('a'), report('b')], passed_whole: ['a'] })),
   );
   expect((await takeAll(server)).pieces.flatMap(({ cases }) => cases).toSorted()).toEqual(CASES.toSorted());
 });
 
 describe('a long file is whole', () => {
   it.each<[string, object, object[] | undefined, object]>([
-    ['for a client that runs no pieces, which is told what they would save', {}, undefined, { pieces: undefined }],
+    ['for a client that runs no pieces, which is reported what they would save', {}, undefined, { pieces: undefined }],
     ['for a client with another runner', {}, undefined, { pieces: 'rspec' }],
     ['if the names of its cases are from reports', { runner: undefined }, undefined, {}],
-    ['if it has one case', {}, [told('a')], {}],
-    ['if all of its cases but one were skipped', {}, [told('a'), { ...told('b'), outcome: 'skipped' }], {}],
+    ['if it has one case', {}, [report('a')], {}],
+    ['if all of its cases but one were skipped', {}, [report('a'), { ...report('b'), outcome: 'skipped' }], {}],
   ])('%s', async (_, more, cases, asked) => {
     const server = await learned(cases, more);
     const { json } = await pull(server, 0, { ...first, ...asked });
@@ -295,14 +295,14 @@ describe('a long file is whole', () => {
     const server = await learned();
     const { pieces } = await takeAll(server);
     const [piece] = pieces as [Handed];
-    await tell(server, [{ path: piece.path, is_piece: true, seconds: 30, cases: piece.cases.map(told), passed_whole: [piece.cases[0]] }]);
+    await tell(server, [{ path: piece.path, is_piece: true, seconds: 30, cases: piece.cases.map(report), passed_whole: [piece.cases[0]] }]);
     expect((await takeAll(server, { test_queue_id: '101' })).paths).toContain(LONG);
   });
 });
 
 it('names of reports do not take the place of names by which the test runner selects cases', async () => {
   const server = await learned();
-  const reported = { ...build, node_index: 0, ci_build_id: '2', files: [{ path: LONG, seconds: 120, cases: [told('a'), told('b')] }] };
+  const reported = { ...build, node_index: 0, ci_build_id: '2', files: [{ path: LONG, seconds: 120, cases: [report('a'), report('b')] }] };
   expect((await server.post('/v2/test_cases', reported)).status).toBe(200);
   expect((await takeAll(server)).pieces.flatMap(({ cases }) => cases).toSorted()).toEqual(CASES.toSorted());
 });
@@ -386,28 +386,28 @@ describe('what a build with pieces tells', () => {
 });
 
 describe('cases are refused', () => {
-  const valid = { path: LONG, seconds: 1, cases: [told('a')] };
+  const valid = { path: LONG, seconds: 1, cases: [report('a')] };
   it.each([
     ['without a file', [{ ...valid, path: undefined }]],
     ['that are a number', 5],
     ['that are no object', [null]],
     ['that are text', ['x']],
     ['without anything', [{}]],
-    ['without a name', [{ ...valid, cases: [{ ...told('a'), name: undefined }] }]],
+    ['without a name', [{ ...valid, cases: [{ ...report('a'), name: undefined }] }]],
     ['that are null', [{ ...valid, cases: [null] }]],
     ['of too many files', Array.from({ length: 101 }, () => valid)],
     ['with too many names that passed in the whole', [{ ...valid, passed_whole: Array.from({ length: 21 }, String) }]],
     ['with a time below 0', [{ ...valid, seconds: -1 }]],
-    ['without an outcome', [{ ...valid, cases: [{ ...told('a'), outcome: undefined }] }]],
-    ['with an outcome that is none', [{ ...valid, cases: [{ ...told('a'), outcome: 'xfail' }] }]],
-    ['with an empty name', [{ ...valid, cases: [told('')] }]],
+    ['without an outcome', [{ ...valid, cases: [{ ...report('a'), outcome: undefined }] }]],
+    ['with an outcome that is none', [{ ...valid, cases: [{ ...report('a'), outcome: 'xfail' }] }]],
+    ['with an empty name', [{ ...valid, cases: [report('')] }]],
     ['of a piece without the path of one', [{ ...valid, is_piece: true }]],
     ['of a piece without a runner', [{ ...valid, path: `${LONG}::piece 1 of 2`, is_piece: true }]],
-    ['that stand for none', [{ ...valid, cases: [{ ...told('a'), count: 0 }] }]],
-    ['that stand for a part of one', [{ ...valid, cases: [{ ...told('a'), count: 1.5 }] }]],
-    ['that stand for more than any report has', [{ ...valid, cases: [{ ...told('a'), count: 1e9 + 1 }] }]],
-    ['that are too many', [{ ...valid, cases: Array.from({ length: 5001 }, (_, i) => told(`${i}`)) }]],
-    ['with too many characters', [{ ...valid, cases: Array.from({ length: 40 }, (_, i) => told(`${i}`.repeat(2000))) }]],
+    ['that stand for none', [{ ...valid, cases: [{ ...report('a'), count: 0 }] }]],
+    ['that stand for a part of one', [{ ...valid, cases: [{ ...report('a'), count: 1.5 }] }]],
+    ['that stand for more than any report has', [{ ...valid, cases: [{ ...report('a'), count: 1e9 + 1 }] }]],
+    ['that are too many', [{ ...valid, cases: Array.from({ length: 5001 }, (_, i) => report(`${i}`)) }]],
+    ['with too many characters', [{ ...valid, cases: Array.from({ length: 40 }, (_, i) => report(`${i}`.repeat(2000))) }]],
   ])('%s', async (_, files) => {
     const server = await startServer();
     const reply = await server.post('/v2/test_cases', { ...build, node_index: 0, files });
@@ -417,8 +417,8 @@ describe('cases are refused', () => {
 
   it('in a body that is larger than that of any node', async () => {
     const server = await startServer();
-    const files = Array.from({ length: 9 }, (_, i) => ({ ...valid, path: `${i}_spec.rb`, cases: [told('x'.repeat(4096))] }));
-    const cases = Array.from({ length: 31 }, (_, i) => told(`${i}`.padEnd(4096)));
+    const files = Array.from({ length: 9 }, (_, i) => ({ ...valid, path: `${i}_spec.rb`, cases: [report('x'.repeat(4096))] }));
+    const cases = Array.from({ length: 31 }, (_, i) => report(`${i}`.padEnd(4096)));
     const message = { ...build, node_index: 0, files: files.map(file => ({ ...file, cases })) };
     const errors = ['the request body is larger than 1048576 bytes, the limit of this path; send less in each request'];
     expect(await server.post('/v2/test_cases', message)).toMatchObject({ status: 413, json: { errors } });

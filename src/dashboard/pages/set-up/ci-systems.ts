@@ -11,7 +11,7 @@ export interface CiSystem {
   run: string | null;
   /** Clients of Knapsack Pro know the CI run of this system. */
   isRunKnown?: boolean;
-  /** Clients of Knapsack Pro repeat a queue here only when they are told. */
+  /** Clients of Knapsack Pro repeat a queue here only when they are set to. */
   needsFixedQueue?: boolean;
   /** Where the secret is stored. */
   secretPlace: string;

@@ -40,7 +40,7 @@ function Drawing({ answer: { counts, builds, target, recommended }, width }: { a
   const ticks = secondTicks(maxWall, 4);
   const bar = Math.max(1, Math.min(28, column * 0.64));
   // Numbers that would overlap are left out, but for the recommended one.
-  const told = toldNumbers(counts, recommended, LABEL / column);
+  const labelled = labelledCounts(counts, recommended, LABEL / column);
   return (
     <svg
       width={width}
@@ -68,7 +68,7 @@ function Drawing({ answer: { counts, builds, target, recommended }, width }: { a
         ))}
         {counts.map(
           ({ nodes }, i) =>
-            told.has(nodes) && (
+            labelled.has(nodes) && (
               <text key={nodes} x={x(i)} y={floor + 20} text-anchor="middle">
                 {nodes}
               </text>
@@ -107,8 +107,8 @@ function Drawing({ answer: { counts, builds, target, recommended }, width }: { a
 }
 
 /** The numbers of nodes that are at least so far apart, and from the recommended one. */
-function toldNumbers(counts: readonly NodeCount[], recommended: number | null, apart: number): Set<number> {
-  const told = new Set<number>(recommended === null ? [] : [recommended]);
-  for (const { nodes } of counts) if ([...told].every(other => Math.abs(other - nodes) >= apart)) told.add(nodes);
-  return told;
+function labelledCounts(counts: readonly NodeCount[], recommended: number | null, apart: number): Set<number> {
+  const labelled = new Set<number>(recommended === null ? [] : [recommended]);
+  for (const { nodes } of counts) if ([...labelled].every(other => Math.abs(other - nodes) >= apart)) labelled.add(nodes);
+  return labelled;
 }

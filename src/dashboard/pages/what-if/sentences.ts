@@ -4,7 +4,7 @@ import { count, duration, number } from '../../text/format.js';
 import { inSentence, nameOf } from '../../text/in-sentence.js';
 import { columnOf } from './curve.js';
 
-/** Pieces are told in the first lines when they save this part of the wall time. */
+/** Pieces are named in the first lines when they save this part of the wall time. */
 const LEAST_GAIN = 0.03;
 
 /** Says in sentences what the numbers of nodes bring: "12 nodes: 9 m 10 s." "14: 8 m 02 s." "From 17 on, a_spec.rb decides: ..." */

@@ -65,8 +65,8 @@ export async function ownStatus(
   };
 }
 
-/** The status as it is told, of bounded size. */
-export function toldStatus(status: ProcessStatus): string {
+/** The status as JSON of bounded size. */
+export function encodeStatus(status: ProcessStatus): string {
   const { clients, refused } = status;
   return JSON.stringify({ ...status, clients: clients.slice(0, TOLD_LINES), refused: refused.slice(0, TOLD_LINES) });
 }
@@ -75,8 +75,8 @@ const parse = typia.json.createIsParse<ProcessStatus>();
 
 /** Statuses of the other processes, those that started first in front. A process that was not seen for an hour is left out. */
 export async function otherStatuses(processes: Processes, now: Millis): Promise<ProcessStatus[]> {
-  const told = await processes.others(now - SILENT_PROCESS_SHOWN_MILLISECONDS);
-  const statuses = told.flatMap(({ status: text, at }) => {
+  const others = await processes.others(now - SILENT_PROCESS_SHOWN_MILLISECONDS);
+  const statuses = others.flatMap(({ status: text, at }) => {
     const status = parse(text);
     if (!status) return [];
     return [{ ...status, seen_at: timestamp(at), ...(now - at > SILENT_PROCESS_MILLISECONDS && { health: [silent(now - at)] }) }];

@@ -3,12 +3,12 @@ import type { NotCut } from '../../../protocol/answers/trends.js';
 import { type CaseOutcomes, type CasesOfName, type NamedCases, ranAmong } from '../../../protocol/case-outcomes.js';
 import type { Cases, KeptCases } from '../ports/cases.js';
 
-/** Bytes of what was told of cases that are read to plan a queue or to play a build: about 150 ms of a worker thread. */
+/** Bytes of reports on cases that are read to plan a queue or to play a build: about 150 ms of a worker thread. */
 export const READ_CASE_BYTES_PER_REQUEST = 16_777_216;
 
 /** Facts about the cases of a file. */
 export interface KnownCases {
-  /** See ToldCases. */
+  /** See CaseReport. */
   runner: string | null;
   /** The cases that ran, in their order in the file. */
   cases: readonly Pick<NamedCases, 'name' | 'seconds'>[];
@@ -31,7 +31,7 @@ const MOST_MORE_SECONDS = 1;
 const TRIED_AGAIN_AFTER = 14 * DAY_MILLISECONDS;
 
 /**
- * Judges what was told of a file and of its pieces. Null: its cases are not known, or it did not run as a whole for as long as times are kept.
+ * Judges the reports on a file and on its pieces. Null: its cases are not known, or it did not run as a whole for as long as times are kept.
  * It then runs whole, or its estimate would be forgotten, too.
  */
 export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
@@ -45,7 +45,7 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
   const isCut = cut !== null && newest(cut) > whole.at && cut.every(({ cases }) => cases.length > 0);
   const last = isCut ? cut : [whole];
   const notCut = difference(recent) ?? (cut && excess(whole, cut));
-  const own = last.reduce((sum, told) => sum + ownSeconds(told), 0) / last.length;
+  const own = last.reduce((sum, report) => sum + ownSeconds(report), 0) / last.length;
   const cases = casesByName(last);
   return {
     runner: last[0]!.runner,
@@ -59,7 +59,7 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
 }
 
 /**
- * Reads what is known of the cases of these files, one file after another. Ends before the first file of which more was told than a request
+ * Reads what is known of the cases of these files, one file after another. Ends before the first file of which more was reported than a request
  * may still read. Bytes count, because the pieces of a file may repeat the names of the whole.
  */
 export async function* readKnownCases(
@@ -69,18 +69,18 @@ export async function* readKnownCases(
 ): AsyncGenerator<{ place: number; known: KnownCases }> {
   let left = READ_CASE_BYTES_PER_REQUEST;
   for (const [place, file] of files.entries()) {
-    const told = await cases.of(project, file, left);
-    if (!told) return;
-    left -= told.bytes;
-    const known = knownCases(told.kept);
+    const found = await cases.of(project, file, left);
+    if (!found) return;
+    left -= found.bytes;
+    const known = knownCases(found.kept);
     if (known) yield { place, known };
   }
 }
 
-/** Each name as the piece told it in which most of its cases ran: a runner may tell the cases of other pieces as skipped. */
-function casesByName(told: readonly KeptCases[]): Map<string, NamedCases> {
+/** Each name as the piece reported it in which most of its cases ran: a runner may tell the cases of other pieces as skipped. */
+function casesByName(reports: readonly KeptCases[]): Map<string, NamedCases> {
   const cases = new Map<string, NamedCases>();
-  for (const one of told.flatMap(({ cases }) => cases)) {
+  for (const one of reports.flatMap(({ cases }) => cases)) {
     const before = cases.get(one.name);
     if (!before || ranAmong(one.outcomes) > ranAmong(before.outcomes)) cases.set(one.name, one);
   }
@@ -110,7 +110,7 @@ function bestOf(one: CaseOutcomes, other: CaseOutcomes): CaseOutcomes {
 function hasFailedInPieces(whole: KeptCases, cut: readonly KeptCases[]): boolean {
   const failedIn = ({ cases }: KeptCases) => cases.flatMap(({ name, outcomes }) => (outcomes.failed ? name : []));
   const judged = new Set(whole.ci_run === cut[0]!.ci_run ? failedIn(whole) : []);
-  return cut.some(told => failedIn(told).some(name => !judged.has(name)));
+  return cut.some(report => failedIn(report).some(name => !judged.has(name)));
 }
 
 /** Returns the reports of each piece in the last CI run of which pieces are known, in order; null: that CI run did not report all of them. */
@@ -132,9 +132,9 @@ function ownSeconds({ seconds, cases }: KeptCases): number {
 }
 
 function difference(kept: readonly KeptCases[]): NotCut | null {
-  const told = kept.find(({ passed_whole }) => passed_whole.length > 0);
-  if (!told) return null;
-  return { reason: 'differs', commit_hash: told.commit_hash, cases: [...told.passed_whole], pieces_seconds: 0, file_seconds: 0 };
+  const report = kept.find(({ passed_whole }) => passed_whole.length > 0);
+  if (!report) return null;
+  return { reason: 'differs', commit_hash: report.commit_hash, cases: [...report.passed_whole], pieces_seconds: 0, file_seconds: 0 };
 }
 
 function excess(whole: KeptCases, cut: readonly KeptCases[]): NotCut | null {

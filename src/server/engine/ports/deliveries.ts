@@ -20,7 +20,7 @@ export interface Deliveries {
   attempt(delivery: Delivery, dueAt: Millis): Promise<boolean>;
   /** Notes that a delivery no longer waits. */
   end(delivery: Pick<Delivery, 'project' | 'key'>): Promise<void>;
-  /** Deletes deliveries, so that the same is told when it happens again. */
+  /** Deletes deliveries, so that the same event is sent when it happens again. */
   forget(project: number, keys: readonly string[]): Promise<void>;
 }
 

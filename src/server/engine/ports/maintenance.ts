@@ -28,9 +28,9 @@ export interface Maintenance {
 
 /** The statuses that the processes on one store share. */
 export interface Processes {
-  /** Notes the status of this one, as JSON. */
-  tell(status: string): Promise<void>;
-  /** Withdraws it. */
+  /** Publishes the status of this process, as JSON. */
+  publish(status: string): Promise<void>;
+  /** Withdraws the status. */
   leave(): Promise<void>;
   /** Returns the last status of each other process that published one since a time, and its time on the clock of the store. */
   others(since: Millis): Promise<{ status: string; at: Millis }[]>;

@@ -12,10 +12,10 @@ import {
 import { decidingExecution, type LastNode, lastNode, leastDelay, mainCause, overrunFile } from './last-node.js';
 import type { Minutes } from './minutes.js';
 
-/** Repeats are told when they took a node more than this part of the wall time. */
+/** Repeats are reported when they took a node more than this part of the wall time. */
 const REPEATS_PART = 0.02;
 
-/** Unreported time is told when it is more than this part of the wall time. */
+/** Unreported time is named when it is more than this part of the wall time. */
 const UNREPORTED_PART = 0.05;
 
 /** Part of the wall time beyond which a delay of all nodes is reported. */
@@ -200,9 +200,9 @@ function shared(timeline: Timeline, minutes: Minutes, last: LastNode | null): st
   const { parts, wall } = minutes;
   const [most] = parts.filter(({ name }) => SHARED[name] !== undefined).sort((a, b) => b.seconds - a.seconds);
   if (!most || most.seconds <= Math.max(leastDelay(wall), SHARED_PART * wall) || decidingExecution(timeline, minutes)) return '';
-  const isTold =
+  const isSaid =
     (last && isCauseOf(last, minutes, most.name)) || (most.name === 'late_starts' && timeline.nodes.some(({ start }) => start === null));
-  return isTold ? '' : `${SHARED[most.name]} cost ${durationText(most.seconds)} of the build.`;
+  return isSaid ? '' : `${SHARED[most.name]} cost ${durationText(most.seconds)} of the build.`;
 }
 
 /**
@@ -246,8 +246,8 @@ function repeats({ nodes }: Timeline, { nodes: minutes, parts, wall }: Minutes, 
   if (silent.length > 0)
     return `${nodesText(indexesOf(silent))} fell silent, and ${silent.length === 1 ? 'its' : 'their'} files ran again.`;
   // Of a node that ended late because of its repeats the sentence before says why.
-  const isTold = ({ node_index }: NodeLane) => last?.lane.node_index === node_index && isCauseOf(last, { parts, wall }, 'repeats');
-  const restarted = costly.filter(lane => !isTold(lane) && lane.spans.some(({ lease, is_replay }) => lease === 'restarted' || is_replay));
+  const isSaid = ({ node_index }: NodeLane) => last?.lane.node_index === node_index && isCauseOf(last, { parts, wall }, 'repeats');
+  const restarted = costly.filter(lane => !isSaid(lane) && lane.spans.some(({ lease, is_replay }) => lease === 'restarted' || is_replay));
   return restarted.length > 0 ? `${nodesText(indexesOf(restarted))} restarted, and files ran again.` : '';
 }
 

@@ -53,14 +53,14 @@ export function toLearnedCost({ pullCost, hidden, slowdown }: BatchCost): Learne
 }
 
 /** Most files of a batch that failed, or could not be loaded, are recorded with 0: it does not tell what files take. */
-function isTold(span: Span): boolean {
+function isMeasured(span: Span): boolean {
   return isFinished(span) && span.seconds.filter(each => each! > 0).length > span.seconds.length / 2;
 }
 
 function batchesIn({ kind, nodes }: Timeline): RecordedBatch[] {
   if (kind !== 'queue') return [];
   return nodes.flatMap(({ spans }) =>
-    spans.filter(isTold).map(({ seconds, from, to }) => ({
+    spans.filter(isMeasured).map(({ seconds, from, to }) => ({
       files: seconds.length,
       weight: toWeight(seconds.reduce<number>((sum, each) => sum + each!, 0)),
       elapsed: toWeight(to - from),

@@ -19,7 +19,7 @@ export interface SummarizedBuild extends Pick<Subject, 'recorded' | 'ciRun'> {
   summary: Summary;
   /** Sums over its batches, if its queue was one of guesses and so could not observe their cost. */
   observed: BatchSums | null;
-  /** Why files are missing, in a sentence; null: none are, nodes are at work, or the build was cancelled, of which nobody needs to be told. */
+  /** Why files are missing, in a sentence; null: none are, nodes are at work, or the build was cancelled, which is no event. */
   losses: string | null;
 }
 

@@ -133,11 +133,11 @@ async function lastTime(
 
 /** Reads the known cases of the file; null: no client reported any. */
 async function piecesOf({ cases }: Store, { project, path }: FileHistorySubject): Promise<FileHistory['pieces']> {
-  const told = await cases.of(project, path, READ_CASE_BYTES_PER_REQUEST);
-  const known = told && knownCases(told.kept);
+  const found = await cases.of(project, path, READ_CASE_BYTES_PER_REQUEST);
+  const known = found && knownCases(found.kept);
   if (!known) return null;
   const { runner, isProven, isCut, notCut } = known;
-  const count = told.kept.find(({ piece }) => piece !== null)?.piece?.count ?? null;
+  const count = found.kept.find(({ piece }) => piece !== null)?.piece?.count ?? null;
   return { cases: known.cases.length, runner, count: isCut ? count : null, is_proven: isProven, not_cut: notCut };
 }
 

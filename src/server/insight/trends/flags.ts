@@ -7,7 +7,7 @@ import { fileChanges } from './file-changes.js';
 import { type FileTable, fileTable } from './file-table.js';
 import { nodeTrends } from './node-trends.js';
 
-/** Grown files of which it is looked up whether they were told. */
+/** Grown files of which it is looked up whether an event was made. */
 const GROWN_FILES_READ = 200;
 
 export interface FlagsSubject {

@@ -51,7 +51,7 @@ export async function buildsToPlay(
 
 /** A build of several that are played with the same numbers of nodes. */
 export interface PreparedBuild {
-  told: NodeCountsAnswer['builds'][number];
+  line: NodeCountsAnswer['builds'][number];
   scenario: Scenario;
   mostUseful: number;
   longest: string | null;
@@ -64,7 +64,7 @@ export async function prepareBuild(store: Store, { build, now }: { build: Build;
   const timeline = await readTimeline(store, subject, now);
   const played = await whatIfOfRun(store, subject, timeline, { changes: AS_IT_WAS, candidates: [], expectedPullCost: 0 });
   return {
-    told: { build_id: id, commit_hash, at: timestamp(created_at), node_total, wall: timeline.wall },
+    line: { build_id: id, commit_hash, at: timestamp(created_at), node_total, wall: timeline.wall },
     scenario: played.scenario,
     mostUseful: played.mostUseful,
     longest: played.longest?.path ?? null,
@@ -84,9 +84,9 @@ export function firstCounts(builds: readonly PreparedBuild[], target: number | n
   if (!newest) return [];
   const most = Math.min(
     limits.playedNodes,
-    Math.max(16, 2 * newest.told.node_total, Math.min(mostUsefulOf(builds), neededOf(builds, target))),
+    Math.max(16, 2 * newest.line.node_total, Math.min(mostUsefulOf(builds), neededOf(builds, target))),
   );
-  return [...new Set([...between(0, most + 1, FIRST_COUNTS), ...builds.map(({ told }) => told.node_total)])].sort((a, b) => a - b);
+  return [...new Set([...between(0, most + 1, FIRST_COUNTS), ...builds.map(({ line }) => line.node_total)])].sort((a, b) => a - b);
 }
 
 /** A number of nodes that should be enough for the target, if any is; without a target, enough to see what more nodes bring. */
@@ -149,7 +149,7 @@ export function nodeCountsAnswer(
   const answer = {
     branch,
     target,
-    builds: builds.map(({ told }) => told),
+    builds: builds.map(({ line }) => line),
     counts,
     useful_nodes: useful,
     recommended,
@@ -191,8 +191,8 @@ function sentenceOf({ builds, counts, target, recommended, useful_nodes, bound }
   const isMet = (found.within ?? 0) >= enoughOf(total);
   // Beside it the number of today, or the next lower one.
   const other = counts.find(({ nodes }) => nodes === builds[0]!.node_total && nodes !== found.nodes) ?? counts[counts.indexOf(found) - 1];
-  const told = `${pluralize(found.nodes, 'node')}: ${found.within} of ${pluralize(total, 'build')} ${found.within === 1 ? 'ends' : 'end'} within ${durationText(target)}`;
+  const within = `${pluralize(found.nodes, 'node')}: ${found.within} of ${pluralize(total, 'build')} ${found.within === 1 ? 'ends' : 'end'} within ${durationText(target)}`;
   const beside = other ? `; ${pluralize(other.nodes, 'node')}: ${other.within} of ${total}` : '';
   const unmet = isMet ? '' : ` No number up to ${counts.at(-1)!.nodes} is enough for ${enoughOf(total)} of ${total}.`;
-  return `${told}${beside}.${unmet} ${limit}`;
+  return `${within}${beside}.${unmet} ${limit}`;
 }

@@ -20,7 +20,7 @@ export function problemOf(table: string, key: unknown, project: number | null = 
   return (what, repair = null) => ({ table, key, project, what, repair });
 }
 
-/** A problem as it is told. */
+/** A problem as it is printed. */
 export interface FoundProblem extends Pick<Problem, 'table' | 'key' | 'what'> {
   /** The name of the project; null: it is of none, or nobody knows. */
   project: string | null;

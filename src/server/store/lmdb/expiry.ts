@@ -140,8 +140,8 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
       void tables.days.remove(key as DayKey);
       return ONE;
     case 'cases': {
-      const told = tables.cases.get(key as CasesKey);
-      if (told && told.at >= before) return putOff(tables, told.at, kind, key);
+      const report = tables.cases.get(key as CasesKey);
+      if (report && report.at >= before) return putOff(tables, report.at, kind, key);
       void tables.cases.remove(key as CasesKey);
       return { ...ONE, later: true };
     }

@@ -58,7 +58,7 @@ export type CasesKey = [project: number, fileDigest: string, piece: number];
 export interface CasesRecord {
   at: Millis;
   /** See EncodedCases. */
-  told: Buffer;
+  report: Buffer;
 }
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];

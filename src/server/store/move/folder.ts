@@ -266,12 +266,12 @@ function movedOf(tables: Tables): Record<MovedTable, Moved> {
       *rows() {
         for (const {
           key: [project, file, piece],
-          value: { at, told },
+          value: { at, report },
         } of cases.getRange())
-          yield { project, file, piece, at, told: told.toString() };
+          yield { project, file, piece, at, report: report.toString() };
       },
-      put({ project, file, piece, at, told }) {
-        void cases.put([project, file, piece], { at, told: Buffer.from(told as string) });
+      put({ project, file, piece, at, report }) {
+        void cases.put([project, file, piece], { at, report: Buffer.from(report as string) });
         void expiry.put([at, 'cases', project, file, piece], true);
       },
     },

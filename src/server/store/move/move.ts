@@ -53,7 +53,7 @@ export const MOVED = {
   jobs: { key: 'ci_run, node_index', columns: 'ci_run text, node_index int4, url text' },
   days: { key: 'project, branch, day', columns: 'project int4, branch text, day int4, builds int4, summary text' },
   batch_costs: { key: 'project, mode', columns: 'project int4, mode text, sums text' },
-  cases: { key: 'project, file, piece', columns: 'project int4, file text, piece int4, at int8, told text' },
+  cases: { key: 'project, file, piece', columns: 'project int4, file text, piece int4, at int8, report text' },
   deliveries: { key: 'project, key', columns: 'project int4, key text, id text, event text, created_at int8, attempts int4, due_at int8' },
   identities: { key: 'name', columns: 'name text, value int8' },
 } satisfies Record<string, { key: string; columns: string }>;

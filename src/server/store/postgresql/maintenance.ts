@@ -226,7 +226,7 @@ export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
   }
 
   const processes: Processes = {
-    async tell(status) {
+    async publish(status) {
       await database.change(
         `insert into processes (id, seen_at, status) values ($1, ${NOW}, $2)
         on conflict (id) do update set seen_at = excluded.seen_at, status = excluded.status`,

@@ -210,17 +210,17 @@ const STEPS: readonly (readonly string[])[] = [
     'create index if not exists days_day on days (day)',
     // KeptValues, as JSON.
     'create table if not exists kept_values (name text primary key, value text not null)',
-    // What clients told of the test cases of files, by the digest of the file, and its piece: see CasesPlace. It is JSON.
+    // What clients reported of the test cases of files, by the digest of the file, and its piece: see CasesPlace. It is JSON.
     `create table if not exists cases (
       project int4 not null,
       file text not null,
       piece int4 not null,
       at bigint not null,
-      told text not null,
+      report text not null,
       primary key (project, file, piece)
     )`,
     'create index if not exists cases_at on cases (at)',
-    // What is told to the webhooks of projects. The event is JSON, and null when it was sent.
+    // What is reported to the webhooks of projects. The event is JSON, and null when it was sent.
     `create table if not exists deliveries (
       project int4 not null,
       key text not null,

@@ -8,33 +8,33 @@ const passed = (name: string, seconds = 1): NamedCases => ({ name, seconds, outc
 const failed = (name: string): NamedCases => ({ name, seconds: 1, outcomes: { failed: 1 } });
 const skipped = (name: string): NamedCases => ({ name, seconds: 0, outcomes: { skipped: 1 } });
 
-function told(cases: NamedCases[], more: Partial<KeptCases> = {}): KeptCases {
+function report(cases: NamedCases[], more: Partial<KeptCases> = {}): KeptCases {
   const seconds = cases.reduce((sum, one) => sum + one.seconds, 0);
   return { file: 'a.py', piece: null, ci_run: '1', commit_hash: 'abc', runner: 'pytest', seconds, cases, passed_whole: [], at: 1, ...more };
 }
 
-/** Pieces of one CI run, told at the same time. */
+/** Pieces of one CI run, reported at the same time. */
 const cut = (pieces: NamedCases[][], more: Partial<KeptCases> = {}) =>
-  pieces.map((cases, i) => told(cases, { piece: { number: i + 1, count: pieces.length }, at: 2, ...more }));
+  pieces.map((cases, i) => report(cases, { piece: { number: i + 1, count: pieces.length }, at: 2, ...more }));
 const names = (kept: KeptCases[]) => knownCases(kept)?.cases.map(({ name }) => name);
 
-it('of a file of which nothing was told, no case is known', () => {
+it('of a file of which nothing was reported, no case is known', () => {
   expect(knownCases([])).toBeNull();
 });
 
 it('a file runs whole when what it took as a whole is forgotten', () => {
   const pieces = cut([[passed('a')], [passed('b')]]);
   expect(knownCases(pieces)).toBeNull();
-  expect(knownCases([told([passed('a'), passed('b')]), ...pieces])).toMatchObject({ isCut: true, notCut: null });
+  expect(knownCases([report([passed('a'), passed('b')]), ...pieces])).toMatchObject({ isCut: true, notCut: null });
 });
 
 it('a file has the cases that ran the last time it was whole, and what it takes besides them', () => {
-  const known = knownCases([told([passed('a'), skipped('b'), failed('c')], { seconds: 5 })]);
+  const known = knownCases([report([passed('a'), skipped('b'), failed('c')], { seconds: 5 })]);
   expect(known).toMatchObject({ cases: [{ name: 'a' }, { name: 'c' }], own: 3, isCut: false, isProven: false, notCut: null });
 });
 
-it('a file keeps its cases when a node ran the whole file in the place of a piece, and told no case of the piece', () => {
-  const whole = told([passed('a'), passed('b'), passed('c', 4)]);
+it('a file keeps its cases when a node ran the whole file in the place of a piece, and reported no case of the piece', () => {
+  const whole = report([passed('a'), passed('b'), passed('c', 4)]);
   const [first, last] = cut([[], [passed('c', 4)]]) as [KeptCases, KeptCases];
   const kept = [whole, { ...first, seconds: 4 }, last];
   expect(names(kept)).toEqual(['a', 'b', 'c']);
@@ -47,9 +47,9 @@ it('a file keeps its cases when a node ran the whole file in the place of a piec
 });
 
 it('names of reports count only where none of a runner are known', () => {
-  const reported = told([passed('A a'), passed('A b')], { runner: null, at: 9 });
+  const reported = report([passed('A a'), passed('A b')], { runner: null, at: 9 });
   expect(knownCases([reported])).toMatchObject({ runner: null, cases: [{ name: 'A a' }, { name: 'A b' }] });
-  expect(knownCases([reported, told([passed('a'), passed('b')])])).toMatchObject({
+  expect(knownCases([reported, report([passed('a'), passed('b')])])).toMatchObject({
     runner: 'pytest',
     cases: [{ name: 'a' }, { name: 'b' }],
   });
@@ -61,9 +61,9 @@ describe('a piece must have of a name', () => {
   const NONE = { passed: 0, expected_failure: 0, skipped: 0 };
 
   it('what the whole file has, where that is not one case that runs', () => {
-    expect(wanted(told([passed('a'), skipped('b'), failed('c')]))).toEqual({ b: { ...NONE, skipped: 1 } });
-    expect(wanted(told([of({ passed: 1, failed: 2, skipped: 1 })]))).toEqual({ b: { ...NONE, passed: 3, skipped: 1 } });
-    expect(wanted(told([of({ expected_failure: 1 })]))).toEqual({ b: { ...NONE, expected_failure: 1 } });
+    expect(wanted(report([passed('a'), skipped('b'), failed('c')]))).toEqual({ b: { ...NONE, skipped: 1 } });
+    expect(wanted(report([of({ passed: 1, failed: 2, skipped: 1 })]))).toEqual({ b: { ...NONE, passed: 3, skipped: 1 } });
+    expect(wanted(report([of({ expected_failure: 1 })]))).toEqual({ b: { ...NONE, expected_failure: 1 } });
   });
 
   it.each<[string, CaseOutcomes, CaseOutcomes, CaseOutcomes | undefined]>([
@@ -76,15 +76,15 @@ describe('a piece must have of a name', () => {
     ['an expected failure only in the whole file', { expected_failure: 1 }, { passed: 1 }, undefined],
     ['two cases, one of which a piece skipped', { passed: 2 }, { passed: 1, skipped: 1 }, { ...NONE, passed: 2 }],
   ])('the better of what the whole file and its pieces had: %s', (_, whole, piece, expected) => {
-    const kept = [told([passed('a'), of(whole)]), ...cut([[passed('a')], [of(piece)]])];
+    const kept = [report([passed('a'), of(whole)]), ...cut([[passed('a')], [of(piece)]])];
     expect(wanted(...kept)).toEqual(expected ? { b: expected } : {});
   });
 
-  it('what the piece told that ran it: runners tell those of other pieces as skipped', () => {
+  it('what the piece reported that ran it: runners tell those of other pieces as skipped', () => {
     const both = of({ passed: 1, skipped: 1 });
     expect(
       wanted(
-        told([passed('a'), both]),
+        report([passed('a'), both]),
         ...cut([
           [passed('a'), of({ skipped: 2 })],
           [skipped('a'), both],
@@ -98,31 +98,31 @@ describe('a piece must have of a name', () => {
 
 describe('a file that was cut since', () => {
   it('has the cases of its pieces, in their order', () => {
-    const kept = [told([passed('a')]), ...cut([[passed('b'), passed('a')], [passed('c')]]).reverse()];
+    const kept = [report([passed('a')]), ...cut([[passed('b'), passed('a')], [passed('c')]]).reverse()];
     expect(names(kept)).toEqual(['b', 'a', 'c']);
     expect(knownCases(kept)).toMatchObject({ isCut: true, isProven: true });
   });
 
   it('takes besides its cases what each piece does, once', () => {
     const kept = cut([[passed('a')], [passed('b')]]).map(one => ({ ...one, seconds: 3 }));
-    expect(knownCases([told([passed('a'), passed('b')], { seconds: 5 }), ...kept])!.own).toBe(2);
+    expect(knownCases([report([passed('a'), passed('b')], { seconds: 5 }), ...kept])!.own).toBe(2);
   });
 
   it('is not on trial for a case that failed in the whole file right afterwards, too', () => {
     const failing = cut([[passed('a')], [failed('b')]]);
-    const whole = told([passed('a'), failed('b')], { ci_run: failing[0]!.ci_run });
+    const whole = report([passed('a'), failed('b')], { ci_run: failing[0]!.ci_run });
     expect(knownCases([whole, ...failing])).toMatchObject({ isProven: true });
     expect(knownCases([{ ...whole, ci_run: 'another' }, ...failing])).toMatchObject({ isProven: false });
     expect(knownCases([whole, ...cut([[failed('a')], [failed('b')]])])).toMatchObject({ isProven: false });
   });
 
   it('is on trial again after a case failed in a piece', () => {
-    const kept = [told([passed('a'), passed('b')]), ...cut([[passed('a')], [failed('b')]])];
+    const kept = [report([passed('a'), passed('b')]), ...cut([[passed('a')], [failed('b')]])];
     expect(knownCases(kept)).toMatchObject({ isProven: false, notCut: null });
   });
 
   it('has the cases of the whole file while a piece is missing, or of another CI run', () => {
-    const whole = told([passed('a')]);
+    const whole = report([passed('a')]);
     expect(names([whole, ...cut([[passed('b')], [passed('c')]]).slice(0, 1)])).toEqual(['a']);
     const [first, second] = cut([[passed('b')], [passed('c')]]);
     expect(names([whole, first!, { ...second!, ci_run: '2' }])).toEqual(['a']);
@@ -130,18 +130,18 @@ describe('a file that was cut since', () => {
 
   it('leaves out pieces of an earlier cut in more of them', () => {
     const [, , third] = cut([[passed('x')], [passed('y')], [passed('z')]], { ci_run: '0', at: 1 });
-    expect(names([told([passed('w')]), ...cut([[passed('a')], [passed('b')]]), third!])).toEqual(['a', 'b']);
+    expect(names([report([passed('w')]), ...cut([[passed('a')], [passed('b')]]), third!])).toEqual(['a', 'b']);
   });
 
   it('has the cases of the whole file once it ran whole again', () => {
-    expect(names([told([passed('a')], { at: 3 }), ...cut([[passed('b')], [passed('c')]])])).toEqual(['a']);
+    expect(names([report([passed('a')], { at: 3 }), ...cut([[passed('b')], [passed('c')]])])).toEqual(['a']);
   });
 });
 
 describe('a file is not cut again', () => {
   it('if a case passed in the whole file, and not in a piece', () => {
     const [first, second] = cut([[passed('a')], [failed('b')]]);
-    const kept = [told([passed('a'), passed('b')], { at: 9 }), first!, { ...second!, passed_whole: ['b'] }];
+    const kept = [report([passed('a'), passed('b')], { at: 9 }), first!, { ...second!, passed_whole: ['b'] }];
     expect(knownCases(kept)!.notCut).toMatchObject({ reason: 'differs', cases: ['b'], commit_hash: 'abc' });
   });
 
@@ -149,7 +149,7 @@ describe('a file is not cut again', () => {
     const [first, second] = cut([[passed('a')], [failed('b')]]);
     const slow = cut([[passed('a')], [passed('b')]]).map(one => ({ ...one, seconds: 90 }));
     for (const pieces of [[first!, { ...second!, passed_whole: ['b'] }], slow]) {
-      const after = (days: number) => knownCases([told([passed('a'), passed('b')], { at: 2 + days * DAY_MILLISECONDS }), ...pieces])!;
+      const after = (days: number) => knownCases([report([passed('a'), passed('b')], { at: 2 + days * DAY_MILLISECONDS }), ...pieces])!;
       expect(after(13).notCut).not.toBeNull();
       expect(after(14)).toMatchObject({ notCut: null, isProven: false, isCut: false });
     }
@@ -160,7 +160,7 @@ describe('a file is not cut again', () => {
     [16, { reason: 'slow', pieces_seconds: 16, file_seconds: 10 }],
   ])('if its pieces took together more than 1.5 times as long: %d s instead of 10 s', (seconds, expected) => {
     const pieces = cut([[passed('a')], [passed('b')]]).map(one => ({ ...one, seconds: seconds / 2 }));
-    const { notCut } = knownCases([told([passed('a'), passed('b')], { seconds: 10 }), ...pieces])!;
+    const { notCut } = knownCases([report([passed('a'), passed('b')], { seconds: 10 }), ...pieces])!;
     if (expected === null) expect(notCut).toBeNull();
     else expect(notCut).toMatchObject(expected);
   });

@@ -33,7 +33,7 @@ function estimatesOf(seconds: Readonly<Record<string, number>>) {
 const casesOf = (count: number, seconds: number, characters = 1): NamedCases[] =>
   Array.from({ length: count }, (_, i) => ({ name: String.fromCharCode(97 + i).repeat(characters), seconds, outcomes: { passed: 1 } }));
 
-function told(file: string, cases: NamedCases[], more: Partial<KeptCases> = {}): KeptCases {
+function report(file: string, cases: NamedCases[], more: Partial<KeptCases> = {}): KeptCases {
   const seconds = cases.reduce((sum, one) => sum + one.seconds, 0);
   return { file, piece: null, ci_run: '1', commit_hash: 'abc', runner: 'pytest', seconds, cases, passed_whole: [], at: 1, ...more };
 }
@@ -46,7 +46,7 @@ function worth(
   read: string[] = [],
 ) {
   const cases = {
-    tell: async () => {},
+    keep: async () => {},
     of: (_: number, file: string, mostBytes: number) => {
       const ofFile = kept.filter(one => one.file === file);
       const bytes = JSON.stringify(ofFile).length;
@@ -61,10 +61,10 @@ function worth(
 const short = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`short ${i}`, 6]));
 
 describe('a long file', () => {
-  const whole = told('long', casesOf(12, 10));
-  /** It was faster in pieces the last time, which told 3 s of each case. */
+  const whole = report('long', casesOf(12, 10));
+  /** It was faster in pieces the last time, which reported 3 s of each case. */
   const inPieces = [1, 2].map(number =>
-    told('long', casesOf(12, 3).slice(6 * (number - 1), 6 * number), { piece: { number, count: 2 }, at: 2 }),
+    report('long', casesOf(12, 3).slice(6 * (number - 1), 6 * number), { piece: { number, count: 2 }, at: 2 }),
   );
 
   it('saves by its pieces what its estimate says', async () => {
@@ -94,23 +94,23 @@ describe('of many long files', () => {
   const seconds = Object.fromEntries(names.map(name => [name, 100]));
 
   it('a worker thread reads the cases', async () => {
-    const kept = names.map(name => told(name, casesOf(10, 10)));
+    const kept = names.map(name => report(name, casesOf(10, 10)));
     expect(await worth(seconds, kept, 2 * names.length, false)).toBe('worker');
     expect(await worth(seconds, kept, 2 * names.length)).toMatchObject({ known: { size: names.length } });
   });
 
-  it('no more is read than a queue can use, whatever was told of their pieces', async () => {
+  it('no more is read than a queue can use, whatever was reported of their pieces', async () => {
     const characters = Math.floor(READ_CASE_BYTES_PER_REQUEST / 7 / 10);
-    const pieces = names.flatMap(name => [1, 2].map(number => told(name, casesOf(10, 10, characters), { piece: { number, count: 9 } })));
+    const pieces = names.flatMap(name => [1, 2].map(number => report(name, casesOf(10, 10, characters), { piece: { number, count: 9 } })));
     const read: string[] = [];
-    const kept = [...names.map(name => told(name, casesOf(10, 10))), ...pieces];
+    const kept = [...names.map(name => report(name, casesOf(10, 10))), ...pieces];
     await worth(seconds, kept, 2 * names.length, true, read);
     expect(read).toEqual(names.slice(0, 3));
   });
 
   it('those are cut whose cases have names that a queue has room for', async () => {
     const fitting = 5;
-    const kept = names.map(name => told(name, casesOf(10, 10, Math.floor(CUT_CHARACTERS_PER_QUEUE / fitting / 10))));
+    const kept = names.map(name => report(name, casesOf(10, 10, Math.floor(CUT_CHARACTERS_PER_QUEUE / fitting / 10))));
     const longest = Object.fromEntries(names.slice(0, fitting).map(name => [name, 300]));
     const { known, cutting } = (await worth({ ...seconds, ...longest }, kept, 2 * names.length)) as WorthCutting;
     expect([known.size, cutting.cuts.length]).toEqual([fitting, fitting]);

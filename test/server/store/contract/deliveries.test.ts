@@ -54,7 +54,7 @@ describe.each(stores)('deliveries in a store in $name', ({ open, opened }) => {
     expect(await store.deliveries.attempt({ ...found!, attempts: 1 }, NOW)).toBe(false);
   });
 
-  it('beyond a number are dropped, the oldest first, and are not told again', async () => {
+  it('beyond a number are dropped, the oldest first, and are not reported again', async () => {
     const { store, project } = await opened();
     for (const [i, key] of ['a', 'b', 'c'].entries()) expect(await add(store, project, key, NOW + i, 2)).toBe(key === 'c' ? 1 : 0);
     expect(await due(store)).toEqual([`${project} b`]);

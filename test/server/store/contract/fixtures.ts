@@ -2,7 +2,7 @@ import { whenSaved } from '../../../../src/base/soon.js';
 import { buildState } from '../../../../src/protocol/answers/build-state.js';
 import { type Caller, waitingCaller } from '../../../../src/server/engine/caller.js';
 import type { BuildKey, NodeKey, QueueKey, SplitKey } from '../../../../src/server/engine/keys.js';
-import type { ToldCases } from '../../../../src/server/engine/pieces/told-cases.js';
+import type { CaseReport } from '../../../../src/server/engine/pieces/case-report.js';
 import type { Build } from '../../../../src/server/engine/ports/builds.js';
 import type { ExpiringKind } from '../../../../src/server/engine/ports/maintenance.js';
 import type { NewQueue } from '../../../../src/server/engine/ports/queues.js';
@@ -177,15 +177,15 @@ export async function pullAll(store: QueueStore, key: QueueKey, node_index: numb
   }
 }
 
-/** What a client told of the cases of a file. */
-export function toldCases(told: Partial<ToldCases> = {}): ToldCases {
+/** What a client reported of the cases of a file. */
+export function caseReport(report: Partial<CaseReport> = {}): CaseReport {
   const cases = [
     { name: 'größe "a"', seconds: 1, outcomes: { passed: 1 } },
     { name: 'b\n', seconds: 2, outcomes: { failed: 1, skipped: 2 } },
   ];
   return {
     ...{ file: 'spec/a_spec.rb', piece: null, ci_run: 'run', commit_hash: 'abc', runner: 'pytest', seconds: 4, cases, passed_whole: [] },
-    ...told,
+    ...report,
   };
 }
 

@@ -1,13 +1,14 @@
 import { digestOfList } from '../../../../src/protocol/list-digest.js';
 import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../../src/server/engine/keys.js';
+import { encodeCases } from '../../../../src/server/engine/pieces/case-report.js';
 import { encodeCuts } from '../../../../src/server/engine/pieces/cuts.js';
-import { encodeCases } from '../../../../src/server/engine/pieces/told-cases.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import type { TestFileList } from '../../../../src/server/engine/suites/compare-lists.js';
 import { testEvent } from '../../../../src/server/engine/webhooks/event.js';
 import { pathsOf } from '../../../harness/planned-paths.js';
 import {
   BUILD,
+  caseReport,
   DAY,
   estimates,
   NOW,
@@ -19,7 +20,6 @@ import {
   settle,
   summaryOf,
   sweep,
-  toldCases,
   upTo,
 } from './fixtures.js';
 
@@ -78,9 +78,9 @@ export async function serve(store: Store): Promise<Served> {
     await store.deliveries.add({ project, key, id: `id of ${key}`, event: testEvent('größe\0'), created_at: NOW + 4 * DAY }, 9);
   await store.deliveries.end({ project, key: 'sent' });
   for (const [i, file] of ['spec/a_spec.rb', 'größe\0_spec.rb'].entries())
-    await store.cases.tell(
+    await store.cases.keep(
       project,
-      encodeCases([toldCases({ file }), toldCases({ file, piece: { number: 1, count: 2 } })]),
+      encodeCases([caseReport({ file }), caseReport({ file, piece: { number: 1, count: 2 } })]),
       NOW + (i + 2) * DAY,
     );
   await signIn(store, project);

@@ -28,7 +28,7 @@ describe.skipIf(cluster === null)('the commands on a database', () => {
   it('move nothing to a database that is not empty, or that is served', async () => {
     const { folder, database, run } = await places();
     const store = await openedStore(database);
-    await store.maintenance.processes!.tell('{}');
+    await store.maintenance.processes!.publish('{}');
     const attempt = `cannot move ${folder} to ${database}`;
     expect(await run('move', 'to-database', '--data-dir', folder)).toMatchObject(
       ended(1, `${attempt}: 1 process served the database in the last 35 s`),

@@ -150,7 +150,7 @@ async function readAll(store: Store): Promise<void> {
   await maintenance.publish('runs');
   for (const name of ['refresh', 'assertWritable'] as const) await maintenance[name]();
   const processes = maintenance.processes!;
-  await processes.tell('{}');
+  await processes.publish('{}');
   await processes.others(NOW);
   await processes.leave();
   await access.deleteProject(project, NOW);
@@ -222,7 +222,7 @@ const FILLED = [
   `insert into days (project, branch, day, builds, summary) select i % 20, i % 40, i, 1, '' from generate_series(1, 4000) i`,
   `insert into deliveries (project, key, id, event, created_at, attempts, due_at)
   select i % 20, 'k' || i, '', case when i % 2 = 0 then '' end, i, 0, i from generate_series(1, 4000) i`,
-  `insert into cases (project, file, piece, at, told) select i % 20, 'f' || i / 5, i % 5, i, '' from generate_series(1, 4000) i`,
+  `insert into cases (project, file, piece, at, report) select i % 20, 'f' || i / 5, i % 5, i, '' from generate_series(1, 4000) i`,
   'analyze',
 ];
 

@@ -273,7 +273,7 @@ export class References {
 
   constructor(readonly parts: Parts) {}
 
-  /** The builds, splits, queues and told cases that have an entry in `expiry`. */
+  /** The builds, splits, queues and reported cases that have an entry in `expiry`. */
   get expiring(): Set<string | number> {
     if (this.#expiring) return this.#expiring;
     this.#expiring = new Set();

@@ -36,7 +36,7 @@ const PANIC = -30_795;
  */
 export class Failure {
   #error: Error | null = null;
-  #isTold = false;
+  #isReported = false;
 
   /** @param tell called once, with the error of the system */
   constructor(
@@ -61,7 +61,7 @@ export class Failure {
     const unknown = after(COMMIT_ERROR_MILLISECONDS, this.#error, { ref: false });
     const cause = await Promise.race([causeOf(first), unknown]);
     if (!('code' in cause) || isOfSystem(cause)) this.end(cause);
-    else if (!this.#isTold) this.#error = null;
+    else if (!this.#isReported) this.#error = null;
   }
 
   /** lmdb reports a flush as done when its meta page was not written. Reads fail after that. */
@@ -78,8 +78,8 @@ export class Failure {
   /** Notes that the system failed a write or a flush of the store, so that the process ends. */
   end(error: Error): void {
     this.#error = error;
-    if (this.#isTold) return;
-    this.#isTold = true;
+    if (this.#isReported) return;
+    this.#isReported = true;
     this.tell(error);
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Api } from '../../../src/node/client/api.js';
-import { TestCases } from '../../../src/node/pieces/told.js';
+import { TestCases } from '../../../src/node/pieces/test-cases.js';
 import { piecePath } from '../../../src/protocol/piece-path.js';
 import { TOKEN } from '../../harness/client.js';
 import { buildKey } from '../../harness/messages.js';
@@ -30,7 +30,7 @@ it('a node tells all pieces that it ran, whatever their number and size, in requ
   await testCases.tell(new Api({ url: server.url, token: TOKEN, retries: 0, clientVersion: '1' }), node);
   expect(post.mock.calls.length).toBeGreaterThan(5);
   const kept = await Promise.all([file, 'spec/a_spec.rb'].map(path => server.store.cases.of(1, path, 1e9)));
-  expect(kept.map(told => told?.kept.map(({ cases }) => cases.length))).toEqual([
+  expect(kept.map(report => report?.kept.map(({ cases }) => cases.length))).toEqual([
     [...Array.from({ length: 9 }, (_, i) => (i % 2 === 0 ? 5000 : 31)), ...Array<number>(90).fill(1)],
     [5000],
   ]);
@@ -42,8 +42,8 @@ it('a node tells many cases of one name in an entry for each outcome', async () 
   const name = 'TestTable'.padEnd(4000, 'x');
   testCases.addFile('calc', 60, [{ name, seconds: 50, outcomes: { passed: 20_000, skipped: 3 } }, passed('TestOther')]);
   await testCases.tell(new Api({ url: server.url, token: TOKEN, retries: 0, clientVersion: '1' }), node);
-  const told = await server.store.cases.of(1, 'calc', 1e9);
-  expect(told!.kept.map(({ cases }) => cases)).toEqual([
+  const report = await server.store.cases.of(1, 'calc', 1e9);
+  expect(report!.kept.map(({ cases }) => cases)).toEqual([
     [{ name, seconds: 50, outcomes: { passed: 20_000, skipped: 3 } }, passed('TestOther')],
   ]);
 });

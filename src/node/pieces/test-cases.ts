@@ -7,15 +7,15 @@ import type { BuildNode } from '../ci/identity.js';
 import { Api } from '../client/api.js';
 import { testCaseName } from '../client/report-files.js';
 import { outcomeOf, type TestCase } from '../reports/test-case.js';
-import type { ToldCases } from './piece.js';
+import type { CaseReport } from './piece.js';
 
 /** Files that take less are never worth cutting. */
 const LEAST_SECONDS = 1;
 /** A file is long when it takes this part of what its node ran: the nodes of a queue run nearly the same. */
 const LONG_PART = 0.4;
 /** The most bytes of files in one request. The rest of the request is smaller than what this leaves. */
-const MOST_BYTES = limits.toldBytesPerRequest - 65_536;
-/** Nothing depends on what is told, so it is tried once, for a short time. */
+const MOST_BYTES = limits.caseReportBytesPerRequest - 65_536;
+/** Nothing depends on what is reported, so it is tried once, for a short time. */
 const TELL_SECONDS = 5;
 
 /** The test cases that a node tells, so that the server can cut the files into pieces. */
@@ -33,35 +33,35 @@ export class TestCases {
   constructor(readonly runner: string | null) {}
 
   /** Adds what a whole file took, and its cases. One with a single case cannot be cut. */
-  addFile(path: string, seconds: number, told: readonly NamedCases[]): void {
+  addFile(path: string, seconds: number, cases: readonly NamedCases[]): void {
     this.#seconds += seconds;
-    const file = { path, seconds, cases: entriesOf(told) };
+    const file = { path, seconds, cases: entriesOf(cases) };
     const names = new Set(file.cases.map(({ name }) => name));
     if (seconds < LEAST_SECONDS || names.size < 2) return;
     (fits(file) ? this.#files : this.#tooLarge).push(file);
   }
 
-  /** Adds a whole file that ran after a piece of it, or in its place. Its cases are told however long the other files of the node are. */
-  addFileOfPiece(path: string, seconds: number, told: readonly NamedCases[]): void {
-    const file = { path, seconds, cases: entriesOf(told) };
+  /** Adds a whole file that ran after a piece of it, or in its place. Its cases are reported however long the other files of the node are. */
+  addFileOfPiece(path: string, seconds: number, cases: readonly NamedCases[]): void {
+    const file = { path, seconds, cases: entriesOf(cases) };
     if (fits(file)) this.#filesOfPieces.set(path, file);
     else this.#tooLarge.push(file);
   }
 
   /** Adds what a piece took, and its cases. @param passed_whole see CasesOfFile */
-  addPiece(path: string, seconds: number, told: readonly NamedCases[], passed_whole: string[]): void {
+  addPiece(path: string, seconds: number, cases: readonly NamedCases[], passed_whole: string[]): void {
     this.#seconds += seconds;
     const sent = passed_whole.filter(isSendable).slice(0, limits.passedWholePerFile);
-    const piece = { path, is_piece: true, seconds, cases: entriesOf(told), ...(sent.length > 0 && { passed_whole: sent }) };
+    const piece = { path, is_piece: true, seconds, cases: entriesOf(cases), ...(sent.length > 0 && { passed_whole: sent }) };
     this.#pieces.push(fits(piece) ? piece : { ...piece, cases: [] });
   }
 
-  /** Notes that the runner ran files, and told none of their cases. @param remedy what to do */
+  /** Notes that the runner ran files, and reported none of their cases. @param remedy what to do */
   addSilence(remedy: string): void {
     this.#remedy = remedy;
   }
 
-  /** Tells the server the cases, and the user why some are not told. Never throws. */
+  /** Tells the server the cases, and the user why some are not reported. Never throws. */
   async tell(api: Api, { build_id: ci_build_id, ...node }: BuildNode & { build_id?: string | undefined }): Promise<void> {
     const isLong = ({ seconds }: CasesOfFile) => seconds >= LONG_PART * this.#seconds;
     if (this.#remedy !== null)
@@ -77,8 +77,8 @@ export class TestCases {
 }
 
 /** An entry for each outcome of a name; the first has the time of all. No piece can name a case without a name: the rest of the file has it. */
-function entriesOf(told: readonly NamedCases[]): CaseOfFile[] {
-  return told
+function entriesOf(cases: readonly NamedCases[]): CaseOfFile[] {
+  return cases
     .filter(({ name }) => name !== '')
     .flatMap(({ name, seconds, outcomes }) =>
       (Object.entries(outcomes) as [CaseOutcome, number][]).map(([outcome, count], i) => ({
@@ -110,13 +110,13 @@ function bytesOf(file: CasesOfFile): number {
   return Buffer.byteLength(JSON.stringify(file)) + 1;
 }
 
-/** Divides what is told into requests that the server takes. */
+/** Divides what is reported into requests that the server takes. */
 function* inRequests(files: readonly CasesOfFile[]): Generator<CasesOfFile[]> {
   let request: CasesOfFile[] = [];
   let bytes = 0;
   for (const file of files) {
     const more = bytesOf(file);
-    if (request.length === limits.toldFilesPerRequest || (request.length > 0 && bytes + more > MOST_BYTES)) {
+    if (request.length === limits.caseReportFilesPerRequest || (request.length > 0 && bytes + more > MOST_BYTES)) {
       yield request;
       [request, bytes] = [[], 0];
     }
@@ -133,7 +133,7 @@ function tooLargeLine(file: CasesOfFile): string {
 }
 
 /** The cases of each file as reports name them. */
-export function toldByReports(reported: ReadonlyMap<string, readonly TestCase[]>): Map<string, ToldCases> {
+export function casesInReports(reported: ReadonlyMap<string, readonly TestCase[]>): Map<string, CaseReport> {
   return new Map(Array.from(reported, ([file, cases]) => [file, { cases: byName(cases.map(toCase)), listed: null }]));
 }
 

@@ -1,11 +1,11 @@
 import { type Segments, toSegments } from '../../../base/bytes.js';
 import type { NamedCases } from '../../../protocol/case-outcomes.js';
 
-/** Bytes of told cases that are written at a time. */
-export const TOLD_BYTES_PER_CHANGE = 65_536;
+/** Bytes of reported cases that are written at a time. */
+export const REPORT_BYTES_PER_CHANGE = 65_536;
 
 /** A client's report on the test cases of a file, or of a piece of it. */
-export interface ToldCases {
+export interface CaseReport {
   file: string;
   /** Place of the piece among the pieces of the file; null: the whole file. */
   piece: { number: number; count: number } | null;
@@ -26,10 +26,10 @@ export interface ToldCases {
 export interface EncodedCases {
   places: readonly CasesPlace[];
   /** The report on each place, as JSON. */
-  told: Segments;
+  reports: Segments;
 }
 
-/** The key of a file or piece: what is told of it replaces what was told under the same key before. */
+/** The key of a file or piece: what is reported of it replaces what was reported under the same key before. */
 export interface CasesPlace {
   file: string;
   /** Its number; WHOLE: the file; BY_REPORTS: the file with the names in reports, which do not replace names that a runner knows. */
@@ -39,23 +39,23 @@ export interface CasesPlace {
 const WHOLE = 0;
 const BY_REPORTS = -1;
 
-export function encodeCases(told: readonly ToldCases[]): EncodedCases {
-  const numberOf = ({ piece, runner }: ToldCases) => piece?.number ?? (runner === null ? BY_REPORTS : WHOLE);
-  // If a place is told twice, the last one counts.
-  const last = [...new Map(told.map(one => [`${numberOf(one)} ${one.file}`, one])).values()];
+export function encodeCases(reports: readonly CaseReport[]): EncodedCases {
+  const numberOf = ({ piece, runner }: CaseReport) => piece?.number ?? (runner === null ? BY_REPORTS : WHOLE);
+  // If a place is reported twice, the last one counts.
+  const last = [...new Map(reports.map(one => [`${numberOf(one)} ${one.file}`, one])).values()];
   return {
     places: last.map(one => ({ file: one.file, piece: numberOf(one) })),
-    told: toSegments(last.map(one => JSON.stringify(one))),
+    reports: toSegments(last.map(one => JSON.stringify(one))),
   };
 }
 
-/** @param told of one place */
-export function decodeCases(told: string): ToldCases {
-  return JSON.parse(told) as ToldCases;
+/** @param report of one place */
+export function decodeCases(report: string): CaseReport {
+  return JSON.parse(report) as CaseReport;
 }
 
 /** The ends of parts of these places that are written one after another, with about so many bytes each: others can write in between. */
-export function partsOf({ told: { ends } }: EncodedCases, bytes: number): number[] {
+export function partsOf({ reports: { ends } }: EncodedCases, bytes: number): number[] {
   const parts: number[] = [];
   let from = 0;
   for (const [i, end] of ends.entries()) {
