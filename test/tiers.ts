@@ -1,6 +1,6 @@
 /**
- * Which tests are in which tier, by their compiled paths. A test that is in no list is fast: it runs in one process, and setup files of
- * that tier make every attempt to start another one fail.
+ * The tiers of the tests, by their compiled paths. A test that is in no list is fast: it runs in one process, and setup files of that tier make every
+ * attempt to start another one fail.
  */
 
 /** Tests of the store, and of servers that share one. They wait for the disk and the database most of the time. */
@@ -37,7 +37,7 @@ export const LONG = [
 /** Tests of the protocol, of the pages and of real clients, which two servers on one database must pass together. */
 export const SHARED = ['test/server/api/**/*.test.js', 'test/clients/*.test.js'];
 
-/** Those about what one server counts and remembers for itself. */
+/** Tests about counts and memory of one server. */
 export const UNSHARED = [
   'test/server/api/{daily-bytes,hidden-time,metrics,retention}.test.js',
   'test/server/api/dashboard/{server,sign-in}.test.js',

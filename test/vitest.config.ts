@@ -21,14 +21,14 @@ const tiers = [
   tier('store', { include: STORE, ...startPostgresql }),
   tier('slow', { include: SLOW, exclude: LONG }),
 ];
-/** What is sent and received over HTTP, a second time where the fast tier runs it over uWebSockets.js. */
+/** Tests of HTTP, a second time where the fast tier runs them over uWebSockets.js. */
 const overNode = tier('fast over node:http', { ...fast, include: ['test/server/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } });
 /** Tests a second time, with the store in PostgreSQL. */
 const onPostgresql = [
   tier('postgresql', { include: UNSHARED, env: { BALLAST_TEST_SERVERS: '1' }, ...startPostgresql }),
   tier('two servers', { include: SHARED, exclude: UNSHARED, env: { BALLAST_TEST_SERVERS: '2' }, ...startPostgresql }),
 ];
-/** What `npm test` leaves to `npm run test:long`. */
+/** Tests that `npm test` leaves to `npm run test:long`. */
 const long = [
   tier('long', { include: LONG }),
   tier('browser', chromiumPath ? { include: BROWSER, exclude: WITHOUT_BROWSER } : { include: WITHOUT_BROWSER }),

@@ -6,7 +6,7 @@ import { openAsOperator } from './operator.js';
 
 const server = new SharedServer();
 
-/** What the focus is on. */
+/** Text of the element that has the focus. */
 const focused = (tab: Page) =>
   tab.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent') as Promise<string>;
 

@@ -118,12 +118,15 @@ describe('every page', () => {
   });
 });
 
-/** What is narrower than its content: the page, or a box from which text or bars reach into the next one. Code and cut text may be. */
+/**
+ * Expression for elements that are narrower than their content: the page, or a box from which text or bars reach into the next one. Code and cut text
+ * may be.
+ */
 const tooNarrow = `[...document.querySelectorAll('html, header *, main *')]
   .filter(box => box.clientWidth > 0 && box.scrollWidth > box.clientWidth && !box.closest('.path, .words, .unseen, pre, input, svg, .guide .scrolls'))
   .map(box => box.outerHTML.slice(0, 120))`;
 
-/** Whether the drawing has bars in the colour that --work has on paper. */
+/** Expression: the drawing has bars in the colour that --work has on paper. */
 const hasLightBars = `(() => {
   const { width, height } = document.querySelector('canvas');
   const { data } = document.querySelector('canvas').getContext('2d').getImageData(0, 0, width, height);

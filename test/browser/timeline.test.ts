@@ -5,7 +5,7 @@ import { openAsOperator, visit } from './operator.js';
 
 const server = demoServer();
 
-/** Whether the canvas has the colour of the files of a batch, in light colours. */
+/** Expression: the canvas has the colour of the files of a batch, in light colours. */
 const HAS_WORK = `(() => {
   const canvas = document.querySelector('.timeline canvas');
   const { data } = canvas?.width ? canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height) : { data: [] };

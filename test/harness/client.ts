@@ -9,7 +9,7 @@ export interface Reply {
   json: any;
 }
 
-/** What an answer has that refuses a request with these errors. */
+/** Fields of an answer that refuses a request with these errors. */
 export const refusal = (status: number, ...errors: unknown[]) => ({ status, json: { errors } });
 
 /** Sends requests with the token of one project. */

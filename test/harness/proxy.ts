@@ -35,7 +35,7 @@ export function startProxy(routeOf: (request: IncomingMessage) => Route, end?: (
   }, end);
 }
 
-/** What happens to bytes that arrive: they are passed on, kept until `release`, or dropped. */
+/** Treatment of bytes that arrive: they are passed on, kept until `release`, or dropped. */
 export type Passage = 'pass' | 'hold' | 'drop';
 
 /** Passes the bytes of connections on to a server, on 127.0.0.1, until it is told otherwise. It is closed after the test. */
@@ -45,7 +45,7 @@ export class TcpProxy {
   /** A connection is ended at once. */
   refuses = false;
   port = 0;
-  /** How many connections were accepted. */
+  /** Number of connections that were accepted. */
   accepted = 0;
   readonly #sockets = new Set<Socket>();
   #held: (() => void)[] = [];
@@ -64,7 +64,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** How many connections are open. */
+  /** Number of open connections. */
   get open(): number {
     return this.#sockets.size / 2;
   }

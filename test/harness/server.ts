@@ -20,13 +20,13 @@ import { memoryFolder, temporaryFolder } from './temporary-folder.js';
 
 /** Servers in the process of the test. */
 
-/** How many servers serve one database. A request goes to any of them. A server with an admin port is alone. 0: one serves a folder. */
+/** Number of servers of one database. A request goes to any of them. A server with an admin port is alone. 0: one serves a folder. */
 const SERVERS = Number(process.env.BALLAST_TEST_SERVERS ?? 0);
 
-/** Whether servers of tests have their store in a folder, unless a test names a database. */
+/** True if servers of tests have their store in a folder, unless a test names a database. */
 export const isOnDisk = SERVERS === 0;
 
-/** What a password costs in tests. */
+/** Cost of a password in tests. */
 export const CHEAP = { N: 2, r: 1, p: 1 };
 
 type Settings = { [K in keyof Config]?: string };

@@ -38,12 +38,12 @@ interface CiRun {
   branch: string;
 }
 
-/** What plays a CI system: the script of a node of two, and that of the gate. */
+/** A player of a CI system: the script of a node of two, and that of the gate. */
 interface System {
   name: string;
   node: (inputs: Inputs, run: CiRun, index: number) => Script;
   gate: (inputs: Pick<Inputs, 'url' | 'token'>, run: CiRun) => Script;
-  /** Whether the gate writes a report for the page of the tests. */
+  /** Set if the gate writes a report for the page of the tests. */
   hasReport?: true;
 }
 
@@ -205,7 +205,7 @@ function jenkinsStep(step: number, inputs: object, { id, branch }: CiRun, more: 
 
 const systems = [github, gitlab, circle, buildkite, azure, jenkins];
 
-/** What an earlier job may have left. */
+/** A client that an earlier job may have left. */
 const OLD_CLIENT = "console.log('old')";
 
 /** Runs a script in a folder. GitHub has a folder for temporary files, and one for the summary of a job. */

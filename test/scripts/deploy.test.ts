@@ -21,9 +21,9 @@ const values = parse(read('helm/ballast/values.yaml'));
 const templates = readdirSync(join(chart, 'templates')).map(name => read('helm/ballast/templates', name));
 const pod = read('helm/ballast/templates/_pod.tpl');
 
-/** What the image sets for the server. */
+/** Variables that the image sets for the server. */
 const imageEnv = Object.fromEntries([...image.matchAll(/\b(BALLAST_[A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]));
-/** What the first group finds. */
+/** Texts of the first group. */
 const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name!);
 
 describe('the files of scripts/deploy', () => {

@@ -4,7 +4,7 @@ import { answerOf, Problem } from '../../../src/dashboard/data/api.js';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const PAGE = '<!doctype html><title>Sign in to Example</title>';
 
-/** What becomes of an answer: its data, or the status and the words of the problem. */
+/** Result of an answer: its data, or the status and the words of the problem. */
 function read(status: number, contentType: string | null, text: string): unknown {
   const headers = new Headers(contentType === null ? {} : { 'Content-Type': contentType });
   try {

@@ -13,7 +13,7 @@ interface Run {
   code: number | null;
   /** stdout and stderr. */
   output: string;
-  /** What was reported of the file; undefined: nothing. */
+  /** Report on the file; undefined: nothing. */
   report: CaseReport | undefined;
 }
 

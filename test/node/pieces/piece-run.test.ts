@@ -11,10 +11,10 @@ const NAMED: Piece = { path: PATH, file: FILE, cases: ['a', 'b'], others: null, 
 const TRIAL: Piece = { ...NAMED, isTrial: true };
 const REST: Piece = { ...NAMED, cases: ['a'], others: ['b'] };
 
-/** What a command did. Each case takes two seconds. */
+/** A command in a test. Each case takes two seconds. */
 interface Command {
   code?: number;
-  /** What its cases did; null: nothing is reported. */
+  /** Outcomes of its cases; null: nothing is reported. */
   report: Record<string, CaseOutcome> | null;
   /** Nothing says that the file ran. */
   isUnreported?: true;
@@ -55,7 +55,7 @@ async function runBy(
   return { recorded, failed, asked, report: await reportOf(testCases), stderrText };
 }
 
-/** What the server gets. */
+/** Returns the files that the server gets. */
 async function reportOf(testCases: TestCases) {
   let files: { path: string; passed_whole?: string[] }[] = [];
   const post = vi.spyOn(Api.prototype, 'post').mockImplementation(async (_, message) => {

@@ -8,7 +8,7 @@ const example = (id: string, status: string, run_time: number | null) => ({ id, 
 const rspec = (errors: number, ...examples: object[]) =>
   JSON.stringify({ version: '3.13.0', examples, summary: { errors_outside_of_examples_count: errors } });
 
-/** What a report says about these files. */
+/** Results of these files in a report. */
 function resultsOf(text: string, ...paths: string[]) {
   const { cases, areAllLoaded } = readJsonReport(text);
   const { byFile, unmatched } = collectResults(cases, new ListedFiles(paths));

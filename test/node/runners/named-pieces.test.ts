@@ -27,7 +27,7 @@ interface Command {
   command: readonly string[];
   config?: readonly [string, string];
   environment?: Record<string, string>;
-  /** Whether the report lists cases that are not selected. */
+  /** True if the report lists cases that are not selected. */
   listsAll: boolean;
 }
 

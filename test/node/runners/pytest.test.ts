@@ -32,7 +32,7 @@ const withPytest = 'import pytest; assert pytest.version_tuple >= (7,)';
 const withXdist = findPython(`${withPytest}; import xdist`);
 const python = withXdist ?? findPython(withPytest);
 
-/** How a file of tests says, in a file beside it, that it was imported, and which of its tests ran. */
+/** Code of a file of tests that writes, in a file beside it, that it was imported, and which of its tests ran. */
 const SAYS = `
 def says(text):
     with open('said', 'a') as file:
@@ -61,7 +61,7 @@ class Suite {
     writeFileSync(join(this.folder, path), content);
   }
 
-  /** What the files of tests said since the last call. */
+  /** Lines that the files of tests wrote since the last call. */
   said(what: 'imported' | 'ran'): string[] {
     const path = join(this.folder, 'said');
     const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];

@@ -24,7 +24,7 @@ interface Runner {
   imports: string;
   command: readonly string[];
   config: Readonly<Record<string, string>>;
-  /** Whether files run in the order that Ballast gives. */
+  /** True if files run in the order that Ballast gives. */
   isOrdered: boolean;
 }
 

@@ -26,7 +26,7 @@ it('a large build is streamed without a length, and HEAD has no body', async ({ 
   expect({ status: asked.status, text: asked.text }).toEqual({ status: 200, text: '' });
 });
 
-/** What a page in the middle of three says of itself. */
+/** Numbers on a page in the middle of three. */
 const metaOf = (current_page: number, prev_page: number | null, next_page: number | null) => ({
   ...{ records_per_page: 100, total_pages: 3, current_page, prev_page, next_page },
   ...{ is_first_page: false, is_last_page: false, is_page_out_of_range: false },

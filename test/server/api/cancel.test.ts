@@ -60,7 +60,7 @@ async function started(): Promise<{ server: TestServer; clock: Clock; nodes: [No
   return { server, clock, nodes: [...nodes] };
 }
 
-/** How the list and the page of the CI run show it, and what the gate says. */
+/** Returns the CI run in the list and on its page, and the answer of the gate. */
 async function shown(server: TestServer) {
   await server.service.summarize();
   const [line] = (await server.get('/v1/build_summaries')).json.builds;

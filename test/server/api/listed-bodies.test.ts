@@ -64,7 +64,7 @@ const body = fc
     return { listed, text };
   });
 
-/** What is asked for, with the paths of the list, or the errors. */
+/** Returns the decoded request, with the paths of the list, or the errors. */
 function outcome(decode: () => RawParameters, known: Suite | null = null): unknown {
   try {
     const { asked, suite } = toSplit(decode(), PROJECT, known);

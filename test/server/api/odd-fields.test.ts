@@ -116,7 +116,7 @@ function changed(message: unknown, [key, ...inner]: Place, value: unknown): unkn
   return fields;
 }
 
-/** What a server has stored. */
+/** Records that a server has stored. */
 async function contents({ store }: SharedServer): Promise<object> {
   const { access, signIns, cases: report, maintenance } = store;
   await maintenance.publish('runs');

@@ -80,7 +80,7 @@ async function expectAllRecorded(ci: Ci, recorded: readonly Recorder[]): Promise
   expect(checked).toBeGreaterThan(ROUNDS * 10);
 }
 
-/** What was measured counts, also what was recorded just before a kill. */
+/** Expects every measured time to count, also those recorded just before a kill. */
 async function expectAllLearnt(ci: Ci, recorded: readonly Recorder[]): Promise<void> {
   const server = await ci.server;
   const measured = recorded.flatMap(({ acknowledged }) => [...acknowledged.values()].flat());

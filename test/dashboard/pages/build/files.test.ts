@@ -19,7 +19,7 @@ const timeline = {
 } as unknown as TimelineAnswer;
 const lanes = lanesOf(timeline);
 
-/** What a search finds, as `node path`. */
+/** Results of a search, as `node path`. */
 function search(text: string): string[] {
   const filter = parseFilter(text);
   const isMatch = matchPaths(timeline.paths, filter);

@@ -20,7 +20,7 @@ const variant = (nodes: number, wall: number, more: Partial<Variant> = {}): Vari
   ...more,
 });
 
-/** What the first line is told. */
+/** Answer for the first line. */
 const answer = (variants: Variant[], node_total: number, useful_nodes: number) =>
   ({ variants, node_total, useful_nodes, longest: { path: 'spec/checkout_spec.rb', seconds: 400 }, pieces: null }) as WhatIfAnswer;
 

@@ -44,7 +44,7 @@ function runBuild(speeds: readonly number[]): Build {
   return { batches, weights, ended };
 }
 
-/** What was expected at a part of a build. */
+/** Expected end at a part of a build. */
 function expectedAt({ batches, weights, ended }: Build, part: number): ExpectedEnd & { now: number } {
   const now = NOW + part * (Math.max(...ended) - NOW);
   const handed = batches.filter(({ handed_at }) => handed_at <= now);

@@ -25,7 +25,7 @@ const build = (kinds: Kind[], faults: Faults, overrides: Partial<Run> = {}): Run
   ...overrides,
 });
 
-/** How often each file was received. */
+/** Counts how often each file was received. */
 function timesReceived(world: World, receipts: readonly Receipt[], late: readonly number[] = []): number[] {
   const times = new Array<number>(world.files).fill(0);
   for (const file of [...receipts.flatMap(({ files }) => files), ...late]) times[file]! += 1;

@@ -3,7 +3,7 @@ import { Queue } from '../../../../src/server/engine/queue/queue.js';
 import { seededRandom } from '../../../testbed/random.js';
 import { requestOf } from './requests.js';
 
-/** How a client marks a retry: by batch_uuid, by X-Retry-Count, or not at all. */
+/** Way in which a client marks a retry: by batch_uuid, by X-Retry-Count, or not at all. */
 export type Kind = 'uuid' | 'header' | 'plain';
 
 /** Probabilities, per request or answer. */
@@ -148,7 +148,7 @@ export class World {
     this.#events.push({ at: this.#now + this.random() * maxDelay, run });
   }
 
-  /** Whether this fault happens now. */
+  /** Draws whether this fault happens now. */
   #happens(fault: keyof Faults): boolean {
     return this.random() < (this.#run.faults[fault] ?? 0);
   }

@@ -62,7 +62,7 @@ const short = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`short ${
 
 describe('a long file', () => {
   const whole = report('long', casesOf(12, 10));
-  /** It was faster in pieces the last time, which reported 3 s of each case. */
+  /** Cases of a file that was faster in pieces the last time, which reported 3 s of each case. */
   const inPieces = [1, 2].map(number =>
     report('long', casesOf(12, 3).slice(6 * (number - 1), 6 * number), { piece: { number, count: 2 }, at: 2 }),
   );

@@ -10,7 +10,7 @@ interface Truth {
   slowdown: number;
 }
 
-/** What is learned, in seconds, from batches that a suite with these costs takes. Later batches have more and shorter files. */
+/** Costs that are learned, in seconds, from batches that a suite with these costs takes. Later batches have more and shorter files. */
 function learn({ pullCost, hidden, slowdown }: Truth, batches: number, learned: BatchSums | null = null): CostEstimate {
   const random = seededRandom(7);
   const estimate = new CostEstimate({ setting: 2 * SECOND, meanWeight: 5 * SECOND, isGuessed: false, learned });

@@ -23,7 +23,7 @@ const partIn =
     parts[name] ?? null;
 const planOf = (paths: readonly string[]) => ({ ...estimates(paths.length), ...plannedPaths(paths) });
 
-/** What is wrong with a queue that has these paths, made from a list of files. */
+/** Faults of a queue that has these paths, made from a list of files. */
 function wrongWithQueue(paths: readonly string[], files: readonly string[], cuts: Cuts | null, pieces_for = cuts && 'pytest'): string[] {
   const plan = planOf(paths);
   const blocks = encodeQueueFiles(plan);

@@ -7,7 +7,7 @@ import { stores } from './stores.js';
 
 const FILE = 'spec/größe\n_spec.rb';
 const piece = (number: number) => caseReport({ file: FILE, piece: { number, count: 2 } });
-/** What is kept of the file, as texts. */
+/** Records of the file, as texts. */
 const kept = async ({ cases }: Store, project: number, file = FILE) =>
   (await cases.of(project, file, 1e9))!.kept.map(report => `${report.piece?.number ?? 'whole'} of ${report.ci_run}`);
 

@@ -177,7 +177,7 @@ export async function pullAll(store: QueueStore, key: QueueKey, node_index: numb
   }
 }
 
-/** What a client reported of the cases of a file. */
+/** A client's report on the cases of a file. */
 export function caseReport(report: Partial<CaseReport> = {}): CaseReport {
   const cases = [
     { name: 'größe "a"', seconds: 1, outcomes: { passed: 1 } },

@@ -4,7 +4,7 @@ import { nextTurns, temporaryStore } from './temporary-store.js';
 
 type Root = ConstructorParameters<typeof Failure>[0];
 
-/** What lmdb tells, told by the test. */
+/** A failure whose reports from lmdb the test makes. */
 function watched(read = () => {}) {
   let ended: (event: object) => void = () => {};
   const root = { on: (_: string, listener: typeof ended) => (ended = listener), resetReadTxn: () => {}, doesExist: read };
