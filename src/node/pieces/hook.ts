@@ -23,7 +23,7 @@ export function writeHook(name: Parameters<typeof hookText>[0], piece: Piece | n
 }
 
 /** The cases that the processes of one command reported of these files, null: none. Processes that had the same file add up. */
-export function readReports(files: readonly string[], folder: string): Map<string, CaseReport> | null {
+export function readHookReports(files: readonly string[], folder: string): Map<string, CaseReport> | null {
   const reports = reportsIn(folder);
   const byFile = new Map<string, CaseReport>();
   for (const file of files) {

@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path';
-import { readReports, writeHook } from './hook.js';
+import { readHookReports, writeHook } from './hook.js';
 import type { PieceRunner } from './piece.js';
 
 /**
@@ -25,5 +25,5 @@ export const pytest: PieceRunner = {
       },
     };
   },
-  reportsOf: (files, _reported, folder) => readReports(files, folder),
+  reportsOf: (files, _reported, folder) => readHookReports(files, folder),
 };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readReports, writeHook } from './hook.js';
+import { readHookReports, writeHook } from './hook.js';
 import type { PieceRunner } from './piece.js';
 
 /**
@@ -20,5 +20,5 @@ export const rspec: PieceRunner = {
     const added = `--require '${hook.replaceAll("'", `'\\''`)}'`;
     return { args: [], environment: { SPEC_OPTS: environment.SPEC_OPTS ? `${added} ${environment.SPEC_OPTS}` : added } };
   },
-  reportsOf: (files, _reported, folder) => readReports(files, folder),
+  reportsOf: (files, _reported, folder) => readHookReports(files, folder),
 };
