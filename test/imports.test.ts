@@ -81,8 +81,8 @@ describe('the sources', () => {
   it('keep each foreign library of the edges in one folder', () => {
     const homes: Record<string, string> = {
       'uWebSockets.js': 'server/http/uwebsockets',
-      'node:http': 'server/http/node',
-      'node:https': 'server/http/node',
+      'node:http': 'server/http/nodejs',
+      'node:https': 'server/http/nodejs',
       lmdb: 'server/store/lmdb',
       msgpackr: 'server/store',
       pg: 'server/store/postgresql',

@@ -1,5 +1,5 @@
+import type { BuildState } from '../build-state.js';
 import type { Count, Timestamp, Uuid } from '../scalars.js';
-import type { BuildState } from './build-state.js';
 
 /** The build, and the one of its CI runs, that an answer is about. */
 export interface BuildHead {

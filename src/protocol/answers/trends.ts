@@ -1,6 +1,6 @@
+import type { BuildState } from '../build-state.js';
 import type { Count, Timestamp, Uuid } from '../scalars.js';
 import type { BuildHead } from './build-head.js';
-import type { BuildState } from './build-state.js';
 
 /** A build in a list. Durations are seconds. */
 export interface BuildLine

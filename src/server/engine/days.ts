@@ -1,7 +1,7 @@
 import { wholeMilliseconds } from '../../base/rounding.js';
 import { DAY_MILLISECONDS } from '../../base/time.js';
-import { hasEndedComplete } from '../../protocol/answers/build-state.js';
 import { PART_NAMES } from '../../protocol/answers/minutes.js';
+import { hasEndedComplete } from '../../protocol/build-state.js';
 import type { DaySum, DaySummary, Summary } from './ports/summaries.js';
 
 /** Wall times of a day that are kept for the median. */

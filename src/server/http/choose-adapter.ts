@@ -1,6 +1,6 @@
 import type { OpenAdapter } from './adapter.js';
 import { IDLE_SECONDS } from './answer.js';
-import { openNodeAdapter } from './node/adapter.js';
+import { openNodeAdapter } from './nodejs/adapter.js';
 import { UwebsocketsAdapter } from './uwebsockets/adapter.js';
 import { loadUwebsockets } from './uwebsockets/load.js';
 

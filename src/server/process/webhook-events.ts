@@ -15,7 +15,7 @@ import { SUMMARY_PAUSE_FACTOR } from '../insight/trends/summary.js';
 /** Events on grown files that one look at the newest builds makes; the next looks make the others. */
 const GROWN_FILES_PER_LOOK = 5;
 /** An incomplete CI run that began longer ago makes no event: its summary is only written later. */
-export const TOLD_RUN_MILLISECONDS = 86_400_000;
+export const OLDEST_RUN_MILLISECONDS = 86_400_000;
 /** Projects that wait for a look at their newest builds; beyond it the next build has it made. */
 const WAITING_LOOKS = 1000;
 /** Events that may wait to be sent to the webhook of a project; beyond this number the oldest is dropped. */
@@ -59,9 +59,11 @@ export class WebhookEvents {
     if (!project || project.settings.webhook_url === null) return;
     const { branch, commit_hash, node_total } = build;
     const { missing, files } = summary.line;
-    if (ciRun && losses !== null && wants(project, 'gate_failed') && ciRun.created_at >= this.now() - TOLD_RUN_MILLISECONDS) {
+    // Who cancels a build knows that files are missing.
+    const isLost = losses !== null && summary.state !== 'cancelled';
+    if (ciRun && isLost && wants(project, 'gate_failed') && ciRun.created_at >= this.now() - OLDEST_RUN_MILLISECONDS) {
       const event = this.#writer(project).gateFailed({ id, branch, commit_hash }, { missing, files, losses });
-      await this.#tell(project, `gate_failed ${ciRun.id}`, event);
+      await this.#add(project, `gate_failed ${ciRun.id}`, event);
     }
     if (branch !== project.default_branch || !(wants(project, 'file_grew') || wants(project, 'runner_slow'))) return;
     const key = `${project.id} ${node_total}`;
@@ -106,19 +108,19 @@ export class WebhookEvents {
     const events = WEBHOOK_EVENTS.filter(event => wants(project, event));
     const asker = { project: project.id, isPage: false, hasLeft: () => false };
     const { grown, slow } = await this.jobs.read('flags', { project: project.id, branch, node_total, events }, asker);
-    if (grown.length > 0) await this.#tellGrown(project, build, grown);
-    if (wants(project, 'runner_slow')) await this.#tellSlow(project, build, slow);
+    if (grown.length > 0) await this.#addGrown(project, build, grown);
+    if (wants(project, 'runner_slow')) await this.#addSlow(project, build, slow);
   }
 
-  async #tellGrown(project: Project, build: Look, grown: readonly NewlyGrown[]): Promise<void> {
+  async #addGrown(project: Project, build: Look, grown: readonly NewlyGrown[]): Promise<void> {
     const keysOf = ({ path, around }: NewlyGrown) => around.map(number => `file_grew ${digest(path)} ${number}`);
     const known = new Set(await this.store.deliveries.known(project.id, grown.flatMap(keysOf)));
     const unknown = grown.filter(file => !keysOf(file).some(key => known.has(key)));
     for (const file of unknown.slice(0, GROWN_FILES_PER_LOOK))
-      await this.#tell(project, keysOf(file)[0]!, this.#writer(project).fileGrew(build, file));
+      await this.#add(project, keysOf(file)[0]!, this.#writer(project).fileGrew(build, file));
   }
 
-  async #tellSlow(project: Project, build: Look, slow: readonly SlowNode[]): Promise<void> {
+  async #addSlow(project: Project, build: Look, slow: readonly SlowNode[]): Promise<void> {
     const keyOf = (node_index: number) => `runner_slow ${build.node_total} ${node_index}`;
     const keys = Array.from({ length: build.node_total }, (_, node_index) => keyOf(node_index));
     const known = await this.store.deliveries.known(project.id, keys);
@@ -127,10 +129,10 @@ export class WebhookEvents {
     if (over.length > 0) await this.store.deliveries.forget(project.id, over);
     for (const node of slow)
       if (!known.includes(keyOf(node.node_index)))
-        await this.#tell(project, keyOf(node.node_index), this.#writer(project).runnerSlow(build, node));
+        await this.#add(project, keyOf(node.node_index), this.#writer(project).runnerSlow(build, node));
   }
 
-  async #tell({ id: project, name }: Project, key: string, event: WebhookEvent): Promise<void> {
+  async #add({ id: project, name }: Project, key: string, event: WebhookEvent): Promise<void> {
     const delivery = { project, key, id: randomUUID(), event, created_at: this.now() };
     const dropped = await this.store.deliveries.add(delivery, WAITING_DELIVERIES_PER_PROJECT);
     if (dropped > 0) {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { buildState } from '../../../src/protocol/answers/build-state.js';
+import { buildState } from '../../../src/protocol/build-state.js';
 import { fileOutcomes } from '../../../src/server/insight/minutes/file-outcomes.js';
 import { type NodeLane, type Span, type Timeline, withTimes } from '../../../src/server/insight/timeline/timeline.js';
 import { START } from './lanes.js';

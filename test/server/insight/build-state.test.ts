@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BuildEnd, buildState, hasEndedComplete, missesFiles } from '../../../src/protocol/answers/build-state.js';
+import { type BuildEnd, buildState, hasEndedComplete, missesFiles } from '../../../src/protocol/build-state.js';
 
 const end = (more: Partial<BuildEnd>): BuildEnd => ({
   ...{ kind: 'queue', isRunning: false, wasCancelled: false, missing: 0, failed: null, hasEveryNode: true },

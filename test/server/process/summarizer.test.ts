@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { BuildState } from '../../../src/protocol/answers/build-state.js';
+import type { BuildState } from '../../../src/protocol/build-state.js';
 import { type ProjectBuild, queueKey } from '../../../src/server/engine/keys.js';
 import type { Summary } from '../../../src/server/engine/ports/summaries.js';
 import { refusals } from '../../../src/server/engine/refusal.js';

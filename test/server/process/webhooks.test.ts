@@ -7,7 +7,7 @@ import { signatureOf } from '../../../src/server/engine/webhooks/signature.js';
 import { SILENT_MILLISECONDS } from '../../../src/server/insight/timeline/draft-span.js';
 import type { FlagsSubject } from '../../../src/server/insight/trends/flags.js';
 import { openLog } from '../../../src/server/process/log.js';
-import { TOLD_RUN_MILLISECONDS, WAITING_DELIVERIES_PER_PROJECT, WebhookEvents } from '../../../src/server/process/webhook-events.js';
+import { OLDEST_RUN_MILLISECONDS, WAITING_DELIVERIES_PER_PROJECT, WebhookEvents } from '../../../src/server/process/webhook-events.js';
 import { WebhookSender } from '../../../src/server/process/webhook-sender.js';
 import { Clock } from '../../harness/clock.js';
 import { memoryStore } from '../../harness/memory-store.js';
@@ -212,30 +212,31 @@ describe('an event', () => {
       };
       await events.summarized({ project, ...BUILD, branch }, { ...summarizedBuild, ...more } as never);
       await events.settled();
-      const told: string[] = [];
+      const sent: string[] = [];
       for (let delivery = await store.deliveries.due(NOW, 1); delivery.length > 0; delivery = await store.deliveries.due(NOW, 1)) {
-        told.push(delivery[0]!.event.text);
+        sent.push(delivery[0]!.event.text);
         await store.deliveries.end(delivery[0]!);
       }
-      return told;
+      return sent;
     };
     return { store, project, found, asked, summarized, log, events };
   }
   const LOSSES = { losses: 'Node 1 took no files: 3 test files are missing.' };
 
-  it('of a failed gate is told once for a CI run that ended incomplete, of any branch', async () => {
+  it('of a failed gate is sent once for a CI run that ended incomplete, of any branch, unless it was cancelled', async () => {
     const { summarized } = await startEvents();
     expect(await summarized()).toEqual([]);
-    expect(await summarized({ ...LOSSES, summary: summaryOf({ state: 'running' }) })).toEqual([]);
-    expect(await summarized({ ...LOSSES, ciRun: { id: 'old', created_at: NOW - TOLD_RUN_MILLISECONDS - 1 } })).toEqual([]);
-    const told =
+    for (const state of ['running', 'cancelled'] as const)
+      expect(await summarized({ ...LOSSES, summary: summaryOf({ state, line: { missing: 3 } }) })).toEqual([]);
+    expect(await summarized({ ...LOSSES, ciRun: { id: 'old', created_at: NOW - OLDEST_RUN_MILLISECONDS - 1 } })).toEqual([]);
+    const sent =
       'web, fix, commit abc: the gate failed: 3 of 12 test files were not recorded. Node 1 took no files: 3 test files are missing.';
-    expect(await summarized(LOSSES, 'fix')).toEqual([told]);
+    expect(await summarized(LOSSES, 'fix')).toEqual([sent]);
     expect(await summarized(LOSSES, 'fix')).toEqual([]);
-    expect(await summarized({ ...LOSSES, ciRun: { id: 'the next CI run', created_at: NOW } }, 'fix')).toEqual([told]);
+    expect(await summarized({ ...LOSSES, ciRun: { id: 'the next CI run', created_at: NOW } }, 'fix')).toEqual([sent]);
   });
 
-  it('of a file is told once for each change, also when later builds move the change by one', async () => {
+  it('of a file is sent once for each change, also when later builds move the change by one', async () => {
     const { summarized, found } = await startEvents();
     const grown = (...around: number[]) => [{ path: 'a.rb', before: 20, after: 40, commit_hash: 'c1', around }];
     found.grown = grown(7, 6, 8);
@@ -247,7 +248,7 @@ describe('an event', () => {
     expect(await summarized()).toHaveLength(1);
   });
 
-  it('of a slow node is told once until it is no longer slow', async () => {
+  it('of a slow node is sent once until it is no longer slow', async () => {
     const { summarized, found } = await startEvents();
     const slow = [{ node_index: 2, node_total: 4, slowness: 1.5, builds: 12 }];
     const counts: number[] = [];

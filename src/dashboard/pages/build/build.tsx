@@ -1,5 +1,5 @@
-import { missesFiles } from '../../../protocol/answers/build-state.js';
 import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import { missesFiles } from '../../../protocol/build-state.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
 import { Empty, Loaded } from '../../parts/states.js';

@@ -1,6 +1,6 @@
-import { missesFiles } from '../../../protocol/answers/build-state.js';
 import type { CompletenessAnswer } from '../../../protocol/answers/completeness.js';
 import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import { missesFiles } from '../../../protocol/build-state.js';
 import { useLive } from '../../data/live.js';
 import { Path } from '../../parts/path.js';
 import { Failure } from '../../parts/states.js';

@@ -1,6 +1,6 @@
-import { missesFiles } from '../../../protocol/answers/build-state.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import type { ForecastAnswer } from '../../../protocol/answers/timeline.js';
+import { missesFiles } from '../../../protocol/build-state.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
 import { Duration } from '../../parts/amounts.js';

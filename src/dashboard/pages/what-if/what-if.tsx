@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { hasEndedComplete } from '../../../protocol/answers/build-state.js';
 import type { BuildLines } from '../../../protocol/answers/trends.js';
 import type { Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js';
+import { hasEndedComplete } from '../../../protocol/build-state.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { priceText } from '../../../protocol/price.js';
 import { type Live, useLive } from '../../data/live.js';

@@ -15,16 +15,8 @@ import type { Project, Token } from '../../engine/ports/access.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
 import { Refusal } from '../../engine/refusal.js';
 import { SETTING_NAMES, settingDefinitions, settingTexts } from '../../engine/setting-texts.js';
-import {
-  createOperatorLink,
-  createReaderLink,
-  endSession,
-  expiryOf,
-  projectsOf,
-  revokeLink,
-  roleOf,
-  signInId,
-} from '../../engine/sign-in/sign-in.js';
+import { projectsOf, roleOf } from '../../engine/sign-in/role.js';
+import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import { overviewOf } from '../../insight/trends/overview.js';
 import type { Context } from '../context.js';

@@ -1,5 +1,6 @@
 import type { Session } from '../../engine/ports/sign-ins.js';
-import { endOf, findSession, isUseStale, mayRead, SESSION_DAYS } from '../../engine/sign-in/sign-in.js';
+import { mayRead } from '../../engine/sign-in/role.js';
+import { endOf, findSession, isUseStale, SESSION_DAYS } from '../../engine/sign-in/sign-in.js';
 import type { Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';

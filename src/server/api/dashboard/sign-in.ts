@@ -4,16 +4,8 @@ import { version } from '../../../base/version.js';
 import type { SessionAnswer } from '../../../protocol/messages/dashboard.js';
 import type { Link, Session } from '../../engine/ports/sign-ins.js';
 import { shownSettings } from '../../engine/setting-texts.js';
-import {
-  expiryOf,
-  findLink,
-  projectsOf,
-  roleOf,
-  signInId,
-  signInWithLink,
-  signInWithPassword,
-  type WithSecret,
-} from '../../engine/sign-in/sign-in.js';
+import { projectsOf, roleOf } from '../../engine/sign-in/role.js';
+import { expiryOf, findLink, signInId, signInWithLink, signInWithPassword, type WithSecret } from '../../engine/sign-in/sign-in.js';
 import type { ApiError } from '../../http/api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context, Dashboard } from '../context.js';

@@ -1,6 +1,7 @@
 import type { Role } from '../../../protocol/messages/dashboard.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
-import { roleOf, signInId } from '../../engine/sign-in/sign-in.js';
+import { roleOf } from '../../engine/sign-in/role.js';
+import { signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';

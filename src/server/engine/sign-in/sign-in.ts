@@ -1,8 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { DAY_MILLISECONDS } from '../../../base/time.js';
-import type { Role } from '../../../protocol/messages/dashboard.js';
 import { hashOf, newToken, tokenId } from '../access.js';
-import type { Access, Project } from '../ports/access.js';
 import type { Link, Session, SignIns } from '../ports/sign-ins.js';
 import type { Millis } from '../ports/store.js';
 import { Refusal } from '../refusal.js';
@@ -96,23 +94,6 @@ export function isUseStale({ used_at }: Session, at: Millis): boolean {
 /** When a session ends if it is not used again. */
 export function expiryOf({ used_at, ends_at }: Session): Millis {
   return Math.min(used_at + SESSION_IDLE_DAYS * DAY_MILLISECONDS, ends_at);
-}
-
-/** Role of the person who signs in with a link, or has signed in with a session. */
-export function roleOf({ project }: Pick<Session | Link, 'project'>): Role {
-  return project === null ? 'operator' : 'reader';
-}
-
-/** Reports whether a session shows the data of a project. */
-export function mayRead(session: Session, project: number): boolean {
-  return roleOf(session) === 'operator' || session.project === project;
-}
-
-/** The projects that a session shows, oldest first. */
-export async function projectsOf(access: Access, { project }: Session): Promise<Project[]> {
-  if (project === null) return access.projects();
-  const shown = await access.project(project);
-  return shown ? [shown] : [];
 }
 
 /** The id that names a link or session in lists. Its secret cannot be derived from it. */

@@ -1,9 +1,9 @@
 import { durationText } from '../../../base/duration.js';
 import { pluralize } from '../../../base/plural.js';
 import { wholeMilliseconds } from '../../../base/rounding.js';
-import { hasEndedComplete } from '../../../protocol/answers/build-state.js';
 import type { ComparisonAnswer, DifferenceCause } from '../../../protocol/answers/comparison.js';
 import { PART_NAMES } from '../../../protocol/answers/minutes.js';
+import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { filesAmong } from '../../../protocol/piece-path.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';

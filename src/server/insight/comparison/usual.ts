@@ -1,8 +1,8 @@
 import { roundParts, wholeMilliseconds } from '../../../base/rounding.js';
 import { timestamp } from '../../../base/time.js';
-import { hasEndedComplete } from '../../../protocol/answers/build-state.js';
 import type { UsualBuilds } from '../../../protocol/answers/comparison.js';
 import { PART_NAMES, type PartName } from '../../../protocol/answers/minutes.js';
+import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
 import type { ProjectBuild } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { BuildState } from '../../../protocol/answers/build-state.js';
 import type { OtlpAttribute, OtlpSpan, OtlpTraceAnswer } from '../../../protocol/answers/timeline.js';
+import type { BuildState } from '../../../protocol/build-state.js';
 import { fileOf } from '../../../protocol/test-case.js';
 import { tooLarge } from '../../engine/builds.js';
 import { UNNAMED_CI_RUN } from '../../engine/keys.js';

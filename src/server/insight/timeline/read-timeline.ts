@@ -1,5 +1,5 @@
-import { buildState } from '../../../protocol/answers/build-state.js';
 import type { LearnedCost } from '../../../protocol/answers/minutes.js';
+import { buildState } from '../../../protocol/build-state.js';
 import { boundedRuns } from '../../engine/builds.js';
 import { UNNAMED_CI_RUN } from '../../engine/keys.js';
 import { beginningOf, isAfter } from '../../engine/moment.js';

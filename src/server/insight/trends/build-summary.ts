@@ -1,4 +1,4 @@
-import { hasEndedComplete } from '../../../protocol/answers/build-state.js';
+import { hasEndedComplete, missesFiles } from '../../../protocol/build-state.js';
 import type { ProjectBuild } from '../../engine/keys.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import type { Summary } from '../../engine/ports/summaries.js';
@@ -19,7 +19,7 @@ export interface SummarizedBuild extends Pick<Subject, 'recorded' | 'ciRun'> {
   summary: Summary;
   /** Sums over its batches, if its queue was one of guesses and so could not observe their cost. */
   observed: BatchSums | null;
-  /** Why files are missing, in a sentence; null: none are, nodes are at work, or the build was cancelled, which is no event. */
+  /** Why files are missing, in a sentence; null: none are, or nodes are at work. */
   losses: string | null;
 }
 
@@ -33,6 +33,6 @@ export async function buildSummary(store: Store, { build, at }: { build: Project
   // Trends show the useful nodes of whole builds of the default branch.
   const isCompared = hasEndedComplete(found.state) && build.branch === (await store.access.project(build.project))?.default_branch;
   const summary = { ...found, useful_nodes: isCompared ? await usefulNodesOfRun(store, subject, timeline) : null };
-  const losses = found.state === 'missing' ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
+  const losses = missesFiles(found.state) ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
   return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };
 }

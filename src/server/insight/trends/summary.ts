@@ -1,6 +1,6 @@
 import { wholeMilliseconds } from '../../../base/rounding.js';
-import { hasEndedComplete } from '../../../protocol/answers/build-state.js';
 import type { BuildLineSummary } from '../../../protocol/answers/trends.js';
+import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { fileOfPiece, filesAmong } from '../../../protocol/piece-path.js';
 import type { ProjectBuild } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';

@@ -1,7 +1,7 @@
 import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { BuildHead } from '../../../protocol/answers/build-head.js';
-import { hasEndedComplete } from '../../../protocol/answers/build-state.js';
 import type { Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js';
+import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
 import { fileOfPiece, pieceOf } from '../../../protocol/piece-path.js';
 import type { PriceSettings } from '../../../protocol/price.js';

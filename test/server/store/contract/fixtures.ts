@@ -1,5 +1,5 @@
 import { whenSaved } from '../../../../src/base/soon.js';
-import { buildState } from '../../../../src/protocol/answers/build-state.js';
+import { buildState } from '../../../../src/protocol/build-state.js';
 import { type Caller, waitingCaller } from '../../../../src/server/engine/caller.js';
 import type { BuildKey, NodeKey, QueueKey, SplitKey } from '../../../../src/server/engine/keys.js';
 import type { CaseReport } from '../../../../src/server/engine/pieces/case-report.js';
