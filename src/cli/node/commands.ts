@@ -166,7 +166,7 @@ function addDoctor(program: Command, { environment, testCommand }: NodeContext):
   // Those flags of queue that change no finding are taken, too: its arguments then need no editing.
   addPolicyFlags(addListFlags(addIdentityFlags(command, Object.keys(identityFields) as IdentityField[])))
     .addOption(retriesOption())
-    .option('--junit <glob>', 'reports of an earlier run of the command; may be repeated', collect)
+    .option('--junit <glob>', 'reports that the command writes; may be repeated', collect)
     .option('--pieces', 'check whether the command can run long test files in pieces')
     .option('--environment <file>', 'read the variables of the node from a file that env or env -0 wrote, not from this process')
     .option('--json', 'print one JSON object')

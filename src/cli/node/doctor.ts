@@ -6,7 +6,6 @@ import { checkCommand } from '../../node/doctor/command.js';
 import type { Finding } from '../../node/doctor/finding.js';
 import { checkIdentity } from '../../node/doctor/identity.js';
 import { checkList } from '../../node/doctor/list.js';
-import { checkReports } from '../../node/doctor/reports.js';
 import { readEnvironment } from '../../node/doctor/saved-environment.js';
 import { checkServer, outageFinding } from '../../node/doctor/server.js';
 import { checkTimings } from '../../node/doctor/timings.js';
@@ -25,7 +24,7 @@ export interface DoctorOptions extends IdentityOptions {
   clientVersion: string;
 }
 
-const OF_THIS_MACHINE = ['PATH', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_ENV_PROXY', 'HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
+const OF_THIS_MACHINE = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_ENV_PROXY', 'HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
 
 /** Prints what would go wrong in a run with these globs and this command. Exit code 1: something would. */
 export async function doctor(
@@ -38,21 +37,18 @@ export async function doctor(
   const environment = options.environment === undefined ? own : readEnvironment(options.environment);
   const checkout =
     options.environment === undefined ? { ...gitCheckout('.'), parents: () => gitParents('.'), error: () => gitError('.') } : null;
-  const now = Date.now();
-  const node = checkIdentity({ flags: options, environment, checkout, now });
+  const node = checkIdentity({ flags: options, environment, checkout, now: Date.now() });
   const url = options.url ?? environment.BALLAST_URL ?? '';
   const token = options.token ?? environment.BALLAST_TOKEN ?? '';
-  // The network and the programs are those of this machine.
+  // The network is that of this machine.
   const here = { ...environment, ...Object.fromEntries(OF_THIS_MACHINE.map(name => [name, own[name]])) };
   const server = await checkServer({ url, token, environment: here, clientVersion });
   const list = await checkList(globs, options.stdin === true);
   const timings = server.api && list.files ? await checkTimings(server.api, list.files, node.identity) : [];
-  const reports = junit.length > 0 ? await checkReports(junit, list.files, now) : [];
   const groups: readonly (readonly [string, readonly Finding[]])[] = [
     ['Node and CI run', node.findings],
     ['Server', server.findings],
     ['Test files', [...list.findings, ...timings]],
-    ['Reports', reports],
     ['Command', checkCommand({ command, files: list.files, reports: junit, runsPieces: pieces, environment: here })],
     ['Without the server', [outageFinding(list.files?.length ?? null)]],
   ];

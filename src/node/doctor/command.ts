@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import picomatch from 'picomatch';
-import which from 'which';
 import { pluralize } from '../../base/plural.js';
 import { abbreviate } from '../../base/terminal.js';
 import type { Environment } from '../ci/systems.js';
@@ -32,58 +31,26 @@ export function checkCommand(question: CommandQuestion): Finding[] {
   if (command.length === 0) return [fine('command.not_given', 'no command was given: to check it, give the command of queue after --')];
   const checked = { ...question, ...readCommand(command) };
   const findings = [
-    ...programFindings(checked),
+    ...refusals(checked),
+    ...packageFindings(checked),
     ...placeFindings(checked),
     ...flagFindings(checked),
     ...runnerFindings(checked),
     ...shellFindings(checked),
     ...reportFindings(checked),
-    ...pieceFindings(checked),
   ];
-  return findings.length > 0 ? findings : [fine('command.no_trap', `no problem was found with the command ${command.join(' ')}`)];
+  return findings.length > 0
+    ? findings
+    : [fine('command.no_trap', `nothing in the command ${command.join(' ')} is known to skip, divide or stop tests`)];
 }
 
-function pieceFindings({ command, reports, runsPieces, environment }: CheckedCommand): Finding[] {
-  const pieces = runsPieces ? pieceSupport(command, reports, environment) : null;
-  return pieces && 'what' in pieces ? [problem('command.pieces', pieces.what, pieces.remedy)] : [];
+/** What `queue` itself refuses, in its words. */
+function refusals({ command, files, reports, runsPieces, environment }: CheckedCommand): Finding[] {
+  const fault = commandFault(command, files ?? []) ?? (runsPieces ? pieceSupport(command, reports, environment) : null);
+  return fault && 'what' in fault ? [problem('command.refused', fault.what, fault.remedy)] : [];
 }
 
-function programFindings({ command, environment, words }: CheckedCommand): Finding[] {
-  const program = command[0]!;
-  if (command.length === 1 && /\s/.test(program))
-    return [
-      problem(
-        'command.one_word',
-        `the command is one argument, ${JSON.stringify(program)}, so no such program is found`,
-        'leave out the quotes around it, or give sh -c with a script',
-      ),
-    ];
-  if (/^\w+=/.test(program))
-    return [
-      problem(
-        'command.variable',
-        `the command begins with ${program}, which only a shell takes for a variable`,
-        `put env before it: env ${program} ...`,
-      ),
-    ];
-  if (program.includes('/') && isFile(program) && !isProgram(program, environment))
-    return [
-      problem(
-        'command.not_executable',
-        `${program} is not executable`,
-        `chmod +x ${program}, also in Git, or start it with its interpreter`,
-      ),
-    ];
-  if (!isProgram(program, environment))
-    return [
-      problem(
-        'command.not_found',
-        `there is no program ${program} ${program.includes('/') ? 'here' : 'in the PATH'}`,
-        findAbove(`node_modules/.bin/${program}`)
-          ? `give it as npx ${program}, or as node_modules/.bin/${program}`
-          : 'install it before the tests run, or give its path',
-      ),
-    ];
+function packageFindings({ words }: CheckedCommand): Finding[] {
   const at = words.findIndex(word => /^(.*\/)?npx$/.test(word));
   const called = at < 0 ? undefined : words.slice(at + 1).find(word => !word.startsWith('-'));
   if (!called || !/^[\w.-]+$/.test(called) || findAbove(`node_modules/.bin/${called}`)) return [];
@@ -96,14 +63,8 @@ function programFindings({ command, environment, words }: CheckedCommand): Findi
   ];
 }
 
-function isProgram(program: string, { PATH = '' }: Environment): boolean {
-  return which.sync(program, { path: PATH, nothrow: true }) !== null;
-}
-
 /** Whether the files of a batch get to the runner. */
-function placeFindings({ command, files, script }: CheckedCommand): Finding[] {
-  const fault = commandFault(command, files ?? []);
-  if (fault !== null) return [problem('command.files', fault.what, fault.remedy)];
+function placeFindings({ command, script }: CheckedCommand): Finding[] {
   const isPlaced = readsListFile(command) || command.some(arg => arg === '{}' || arg.includes('{,}'));
   const within = command.find(arg => arg !== '{}' && arg.includes('{}'));
   if (within !== undefined && script === null && !isPlaced)
@@ -239,33 +200,24 @@ function shellFindings({ script, reports, command }: CheckedCommand): Finding[] 
   ];
 }
 
-/** What in the command makes each runner write a report. */
-const WRITES_REPORT: Partial<Record<Runner, [RegExp, string]>> = {
-  jest: [/jest-junit|--json/, '--reporters=default --reporters=jest-junit'],
-  vitest: [/--reporter[= ]?(junit|json)|^(junit|json)$/, '--reporter=default --reporter=junit --outputFile.junit=vitest.xml'],
-  playwright: [/junit/, '--reporter=line,junit, with PLAYWRIGHT_JUNIT_OUTPUT_NAME'],
-  pytest: [/--junit-?xml/, '--junitxml=pytest.xml'],
-  'node --test': [/^--test-reporter(=|$)/, '--test-reporter=junit --test-reporter-destination=node.xml'],
-  rspec: [/^json$|--format=json|[Jj]unit|^-fj$/, '--format progress --format json --out rspec.json'],
+/** What makes each runner write a report. */
+const REPORT_FLAGS: Partial<Record<Runner, string>> = {
+  jest: '--reporters=default --reporters=jest-junit',
+  vitest: '--reporter=default --reporter=junit --outputFile.junit=vitest.xml',
+  playwright: '--reporter=line,junit, with PLAYWRIGHT_JUNIT_OUTPUT_NAME',
+  pytest: '--junitxml=pytest.xml',
+  'node --test': '--test-reporter=junit --test-reporter-destination=node.xml',
+  rspec: '--format progress --format json --out rspec.json',
 };
 
 function reportFindings({ runner, words, reports, environment }: CheckedCommand): Finding[] {
-  const [writes, flags] = (runner && WRITES_REPORT[runner]) ?? [null, ''];
+  const flags = runner && REPORT_FLAGS[runner];
   if (reports.length === 0)
     return [
       warning(
         'command.no_reports',
         'no --junit names reports, so the time of a batch is divided among its files by estimates, and a failed file is not known',
-        flags === '' ? 'have the runner write reports, and name them with --junit' : `add ${flags}, and name the file with --junit`,
-      ),
-    ];
-  if (writes === null) return [];
-  if (!words.some(word => writes.test(word)))
-    return [
-      warning(
-        'command.writes_no_report',
-        `nothing in the command makes ${runner} write a report; its configuration may do so`,
-        `add ${flags}, unless the configuration has it`,
+        flags ? `add ${flags}, and name the file with --junit` : 'have the runner write reports, and name them with --junit',
       ),
     ];
   if (runner === 'node --test' && !NODE_NAMES_FILES && words.some(word => /^(--test-reporter=)?junit$/.test(word)))

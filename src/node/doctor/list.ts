@@ -23,46 +23,33 @@ export async function checkList(args: readonly string[], readsStdin: boolean): P
       files: null,
     };
   const globs = args.filter(arg => arg !== '-');
+  const findings: Finding[] = [];
   try {
-    const unmatched = await unmatchedGlobs(globs);
-    const files = await listTestFiles(args, readsStdin).catch((error: unknown) => {
-      if (error instanceof UsageError && unmatched.length > 0 && /^no test files/.test(error.message)) return [];
-      throw error;
-    });
-    const findings = [
-      ...unmatched.map(([pattern, cause, remedy]) =>
-        (files.length === 0 ? problem : warning)('list.no_match', `${pattern} matches no file in ${process.cwd()}${cause}`, remedy),
-      ),
-      ...(files.length === 0 ? [] : [fine('list.files', `${pluralize(files.length, 'test file')}: ${abbreviate(files)}`)]),
-      ...(await shellFindings(globs)),
-      ...pathFindings(files),
-    ];
-    return { findings, files: files.length > 0 ? files : null };
+    findings.push(...(await unmatchedGlobs(globs)));
+    const files = await listTestFiles(args, readsStdin);
+    findings.push(fine('list.files', `${pluralize(files.length, 'test file')}: ${abbreviate(files)}`));
+    findings.push(...(await shellFindings(globs)), ...pathFindings(files));
+    return { findings, files };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const excluded = globs.filter(arg => arg.startsWith('!'));
-    if (excluded.length > 0 && excluded.length < globs.length)
-      return {
-        findings: [
-          problem('list.all_excluded', `no test files: ${excluded.join(' ')} leaves out all that the other globs match`, 'narrow it'),
-        ],
-        files: null,
-      };
+    // What queue itself refuses, in its words.
     const [sentence = '', ...remedies] = error.errors.join('; ').split('; ');
-    return { findings: [problem('list.empty', sentence, remedies.join('; ') || 'give the globs or the list of queue')], files: null };
+    return { findings: [...findings, problem('list.refused', sentence, remedies.join('; '))], files: null };
   }
 }
 
-/** Globs that match nothing, each with the likely cause, as the end of a sentence, and the remedy. */
-async function unmatchedGlobs(globs: readonly string[]): Promise<[string, string, string][]> {
-  const unmatched: [string, string, string][] = [];
+/** Globs that match nothing, each with the likely cause. */
+async function unmatchedGlobs(globs: readonly string[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
   for (const pattern of globs) {
     if (pattern.startsWith('!') || (await filesMatching([pattern])).length > 0) continue;
-    unmatched.push([pattern, ...(await whyUnmatched(pattern))]);
+    const [cause, remedy] = await whyUnmatched(pattern);
+    findings.push(warning('list.no_match', `${pattern} matches no file in ${process.cwd()}${cause}`, remedy));
   }
-  return unmatched;
+  return findings;
 }
 
+/** The likely cause, as the end of a sentence. */
 async function whyUnmatched(pattern: string): Promise<[cause: string, remedy: string]> {
   const plain = relativeToCwd(pattern);
   if (isFolder(plain)) return [': it is a folder', `give a glob of files, such as '${plain.replace(/\/+$/, '')}/**/*'`];

@@ -1,7 +1,7 @@
 import { allOf, pluralize } from '../../base/plural.js';
 import type { Environment } from '../ci/systems.js';
-import { isToken, tokenFault, urlFault, withoutSecrets } from '../client/address.js';
-import { type BuildList, parseBuildList } from '../client/answers.js';
+import { isToken, tokenFault, urlFault } from '../client/address.js';
+import { parseBuildList } from '../client/answers.js';
 import { type Answer, type AnswerParser, Api, type ApiOptions, RequestRejected, ServerUnreachable } from '../client/api.js';
 import { isFile } from '../client/test-files.js';
 import { type Finding, fine, isUnexpanded, problem, warning } from './finding.js';
@@ -24,7 +24,7 @@ export async function checkServer(question: ServerQuestion): Promise<{ findings:
   const url = question.url.trim();
   const findings = [...tokenFindings(question), ...certificateFindings(question.environment)];
   const fault = urlFault(url);
-  if (fault !== null) return { findings: [await badUrl(url, fault.what, question), ...findings], api: null };
+  if (fault !== null) return { findings: [problem('server.url', fault.what, fault.remedy), ...findings], api: null };
   const isTokenUsable = findings.every(({ id, level }) => !id.startsWith('server.token') || level !== 'error');
   const api = apiOf(url, isTokenUsable ? question.token.trim() : 'none', question);
   const answered = await ask(api, question);
@@ -100,48 +100,6 @@ function certificateFindings({ NODE_EXTRA_CA_CERTS: file }: Environment): Findin
   ];
 }
 
-async function badUrl(url: string, sentence: string, question: ServerQuestion): Promise<Finding> {
-  const set = (address: string) => `set BALLAST_URL=${withoutSecrets(address)}`;
-  if (url === '')
-    return problem(
-      'server.url_missing',
-      sentence,
-      'set BALLAST_URL to the address of the server, such as https://ballast.example.com, or give --url',
-    );
-  if (isUnexpanded(url))
-    return problem(
-      'server.url_unexpanded',
-      `${sentence}: nothing replaced the variable`,
-      'check the quotes around it, and the name of the variable (BALLAST_URL, --url)',
-    );
-  const plain = url.replace(/^["'`]|["'`]$/g, '');
-  if (plain !== url) return problem('server.url_quoted', `${sentence}: it has quotes around it`, set(plain));
-  if (/^https?:\/\//.test(url)) {
-    const parsed = URL.canParse(url) ? new URL(url) : null;
-    const what = 'it has a user, a query or a fragment, or no host';
-    return problem(
-      'server.url_invalid',
-      `${sentence}: ${what}`,
-      parsed ? set(`${parsed.protocol}//${parsed.host}`) : 'give https://HOST or http://HOST:PORT',
-    );
-  }
-  const rest = url.replace(/^\w*:?\/+/, '');
-  for (const scheme of ['https', 'http']) {
-    const candidate = `${scheme}://${rest}`;
-    if (urlFault(candidate) === null && (await probe(candidate, question)) !== null)
-      return problem(
-        'server.url_scheme',
-        `${sentence}: it does not begin with http:// or https://, and ${candidate} answers`,
-        set(candidate),
-      );
-  }
-  return problem(
-    'server.url_scheme',
-    `${sentence}: it does not begin with http:// or https://`,
-    `${set(`https://${rest}`)}, or http:// if the server has no certificate`,
-  );
-}
-
 type Asked = { findings: Finding[]; isAnswered: boolean };
 
 async function ask(api: Api, question: ServerQuestion): Promise<Asked> {
@@ -149,7 +107,7 @@ async function ask(api: Api, question: ServerQuestion): Promise<Asked> {
     // The first request also looks up the name, connects and greets.
     const before = performance.now();
     const first = await read(api);
-    if ('errors' in first) return { findings: [await refused(first, api, question)], isAnswered: false };
+    if (!first.isTokenKnown) return { findings: [unknownToken(api)], isAnswered: false };
     const between = performance.now();
     await read(api);
     const [connecting, trip] = [between - before, performance.now() - between];
@@ -165,126 +123,63 @@ async function ask(api: Api, question: ServerQuestion): Promise<Asked> {
       isAnswered: true,
     };
   } catch (error) {
-    if (error instanceof ServerUnreachable) return { findings: [await unreachable(error, api, question)], isAnswered: false };
-    if (error instanceof RequestRejected) return { findings: [await notBallast(error, api, question)], isAnswered: false };
-    throw error;
+    if (!(error instanceof ServerUnreachable || error instanceof RequestRejected)) throw error;
+    return { findings: [await whyNoAnswer(error, api, question)], isAnswered: false };
   }
 }
 
-type Read = { list: BuildList; date: string | null } | Refused;
-interface Refused {
-  status: number;
-  errors: string;
+interface Read {
+  isTokenKnown: boolean;
+  date: string | null;
 }
 
 /** The builds of no commit: the server reads the token, and next to nothing else. */
 function read(api: Api): Promise<Read> {
-  const parse: AnswerParser<Read> = answer => {
-    const list = parseBuildList(answer);
-    return list ? { list, date: answer.date ?? null } : refusalOf(answer);
-  };
+  const parse: AnswerParser<Read> = answer =>
+    isTokenRefused(answer) || parseBuildList(answer) ? { isTokenKnown: !isTokenRefused(answer), date: answer.date ?? null } : null;
   return api.get('/v1/builds?commit_hash=none&branch=none&node_total=1', parse);
 }
 
-/** A refusal in the words of a Ballast server. */
-function refusalOf({ status, body }: Answer): Refused | null {
-  const { errors } = (body ?? {}) as { errors?: unknown };
-  if (status < 400 || !Array.isArray(errors)) return null;
-  return { status, errors: errors.map(error => (typeof error === 'string' ? error : JSON.stringify(error))).join('; ') };
+/** A refusal in the words of a Ballast server, and not of a proxy. */
+function isTokenRefused({ status, body }: Answer): boolean {
+  return status === 403 && Array.isArray((body as { errors?: unknown } | null)?.errors);
 }
 
-async function refused({ status, errors }: Refused, api: Api, question: ServerQuestion): Promise<Finding> {
-  const { url, token } = api.options;
-  if (status === 403)
-    return problem(
-      'server.token_unknown',
-      `${url} does not know the token, which has ${pluralize(token.length, 'character')}: it is incomplete, revoked, or of another server`,
-      'copy it again, or make another: ballast token create PROJECT on the server prints one, and ballast token list PROJECT shows which are revoked',
-    );
-  const path = await pathFinding(api, question);
-  return (
-    path ??
-    problem(
-      'server.refuses',
-      `${url} refused a request with ${status}: ${errors}`,
-      'give the address of a Ballast server, and use a client of its version',
-    )
-  );
-}
-
-/** The address has a path, and the server answers without it; null: that is not so. */
-async function pathFinding(api: Api, question: ServerQuestion): Promise<Finding | null> {
-  const { origin, pathname } = new URL(api.options.url);
-  if (/^\/(v1\/?)?$/.test(pathname) || (await probe(origin, question)) !== 'ballast') return null;
+function unknownToken({ options: { url, token } }: Api): Finding {
   return problem(
-    'server.url_path',
-    `${api.options.url} has the path ${pathname}, and the server answers without it`,
-    `set BALLAST_URL=${origin}`,
+    'server.token_unknown',
+    `${url} does not know the token, which has ${pluralize(token.length, 'character')}: it is incomplete, revoked, or of another server`,
+    'copy it again, or make another: ballast token create PROJECT on the server prints one, and ballast token list PROJECT shows which are revoked',
   );
 }
 
-/** What answers is no Ballast server: a proxy, a login page, another service. */
-async function notBallast({ message, status }: RequestRejected, api: Api, question: ServerQuestion): Promise<Finding> {
-  const path = await pathFinding(api, question);
-  if (path) return path;
-  const { protocol } = new URL(api.options.url);
-  if (status >= 300 && status < 400)
-    return problem(
-      'server.redirect',
-      message,
-      'set BALLAST_URL to that address, without /v1 and what follows it; if it is a login page, have the proxy let requests to /v1 and /v2 pass',
-    );
-  if (protocol === 'http:') {
-    const secure = await otherScheme(api, question);
-    if (secure) return secure;
-  }
-  return problem(
-    'server.other_service',
-    message,
-    `compare BALLAST_URL with the address that "ballast serve" prints; a Ballast server answers ${api.options.url.replace(/\/+$/, '')}/v1/openapi.json with JSON`,
-  );
-}
-
-async function unreachable(error: ServerUnreachable, api: Api, question: ServerQuestion): Promise<Finding> {
-  const { hostname, protocol, host } = new URL(api.options.url);
-  const { message } = error;
-  if (error.cause === undefined)
-    return problem(
-      'server.failing',
-      message,
-      'read the log of the server, and of a proxy in front of it; a server that starts or stops answers 503 for some seconds',
-    );
+/** Nothing answers as a Ballast server does: what the client says of it, unless its certificate, its path or its scheme explain it. */
+async function whyNoAnswer(error: ServerUnreachable | RequestRejected, api: Api, question: ServerQuestion): Promise<Finding> {
+  const { url } = api.options;
+  const { origin, pathname, protocol, host } = new URL(url);
   const { code, text, isCertificate } = networkCause(error.cause);
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return problem(
-      'server.name',
-      `the name ${hostname} is not known on this machine (${code})`,
-      `check the spelling of BALLAST_URL, and that the network of the CI machines knows the name${proxyHint(question)}`,
-    );
-  if (code === 'ECONNREFUSED') {
-    const isHere = /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
-    return problem(
-      'server.refused',
-      `nothing listens at ${host} (${code})`,
-      isHere
-        ? `${hostname} is this machine itself, or this container: set BALLAST_URL to the machine that runs "ballast serve", and start that with BALLAST_HOST=0.0.0.0`
-        : `check the port of BALLAST_URL; if the server listens on 127.0.0.1 only, start it with BALLAST_HOST=0.0.0.0${proxyHint(question)}`,
-    );
-  }
   if (isCertificate)
     return problem(
       'server.certificate',
       `this machine does not trust the certificate of ${host}: ${text} (${code})`,
       certificateRemedy(code),
     );
-  const other = await otherScheme(api, question);
-  if (other) return other;
-  if (/TIMEOUT|TIMEDOUT|UNREACH|TimeoutError/.test(code))
-    return problem('server.no_answer', message, `check that a firewall lets this machine connect to ${host}${proxyHint(question)}`);
+  if (error instanceof RequestRejected && !/^\/(v1\/?)?$/.test(pathname) && (await probe(origin, question)) === 'ballast')
+    return problem('server.url_path', `${url} has the path ${pathname}, and the server answers without it`, `set BALLAST_URL=${origin}`);
+  const [given, spoken] = protocol === 'https:' ? ['https', 'http'] : ['http', 'https'];
+  const other = url.replace(given, spoken);
+  if ((await probe(other, question)) !== null)
+    return problem('server.scheme', `the server speaks ${spoken}, and its address begins with ${given}://`, `set BALLAST_URL=${other}`);
+  if (error instanceof RequestRejected)
+    return problem(
+      'server.other_service',
+      error.message,
+      'give the address that "ballast serve" prints, without /v1 and what follows it, and have proxies let requests to /v1 and /v2 pass',
+    );
   return problem(
-    protocol === 'https:' && /SSL|EPROTO/.test(code) ? 'server.tls' : 'server.no_answer',
-    message,
-    'check the address and the port, and any proxy or firewall between this machine and the server',
+    'server.no_answer',
+    error.message,
+    `check BALLAST_URL, and any firewall or proxy between this machine and ${host}; a server that others are to reach is started with BALLAST_HOST=0.0.0.0${proxyHint(question)}`,
   );
 }
 
@@ -302,16 +197,6 @@ function proxyHint({ environment }: ServerQuestion): string {
     : '';
 }
 
-/** The server speaks the other of http and https; null: no sign of it. */
-async function otherScheme(api: Api, question: ServerQuestion): Promise<Finding | null> {
-  const { url } = api.options;
-  const isSecure = url.startsWith('https:');
-  const other = isSecure ? url.replace(/^https:/, 'http:') : url.replace(/^http:/, 'https:');
-  if ((await probe(other, question)) === null) return null;
-  const [spoken, given] = isSecure ? ['http', 'https'] : ['https', 'http'];
-  return problem('server.scheme', `the server speaks ${spoken}, and its address begins with ${given}://`, `set BALLAST_URL=${other}`);
-}
-
 /** Asks, without the token, what answers: a Ballast server, or one whose certificate is not trusted; null: nothing of the kind. */
 async function probe(url: string, question: ServerQuestion): Promise<'ballast' | 'certificate' | null> {
   const isDescription: AnswerParser<true> = ({ status, body }) =>
@@ -320,15 +205,14 @@ async function probe(url: string, question: ServerQuestion): Promise<'ballast' |
     await apiOf(url, 'none', question, PROBE_SECONDS).get('/v1/openapi.json', isDescription);
     return 'ballast';
   } catch (error) {
-    if (!(error instanceof ServerUnreachable) || error.cause === undefined) return null;
-    return networkCause(error.cause).isCertificate ? 'certificate' : null;
+    return networkCause((error as Error).cause).isCertificate ? 'certificate' : null;
   }
 }
 
 /** The code and the text of a failed connection, and whether it failed because this machine does not trust a certificate. */
 function networkCause(error: unknown): { code: string; text: string; isCertificate: boolean } {
-  const { name, message, cause } = error as Error & { cause?: Error & { code?: string; errors?: { code?: string }[] } };
-  const code = cause?.code ?? cause?.errors?.[0]?.code ?? name;
+  const { message = '', cause } = (error ?? {}) as Partial<Error> & { cause?: Error & { code?: string } };
+  const { code = '' } = cause ?? {};
   const text = (cause?.message || message).trim().split('\n')[0]!;
   return { code, text, isCertificate: /CERT|SELF_SIGNED|UNABLE_TO/.test(code) || /certificate/i.test(text) };
 }

@@ -3,7 +3,8 @@ import type { Parts } from '../parts.js';
 import { removeEntries } from '../writes/blobs.js';
 import { JOURNAL_FILES } from '../writes/journal-files.js';
 import { type FindProject, projectsOf } from './project-of.js';
-import { type Check, checksOf, References } from './records.js';
+import { type Check, checks } from './records.js';
+import { type References, referencesIn } from './references.js';
 
 /** Tables that are not counted, because their records only lead to those of others. */
 const NOT_COUNTED = [
@@ -30,31 +31,21 @@ export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
     parts.blobsRead.clear();
     return [];
   });
-  const references = new References(parts);
+  const references = referencesIn(parts);
   const projectOf = projectsOf(parts);
-  for (const [name, check] of Object.entries(checksOf(parts, references))) {
-    const table = parts[name as keyof typeof parts] as Parts['meta'];
-    yield* ofRecord(name, null, () =>
-      problemsOfTable(name, table, check as Check<number, string>, projectOf, NOT_COUNTED.includes(name) ? () => {} : seen),
-    );
+  for (const [name, check] of Object.entries(checks) as [keyof typeof checks, Check<unknown, unknown>][]) {
+    const isCounted = !NOT_COUNTED.includes(name);
+    yield* ofRecord(name, null, function* () {
+      for (const { key, value } of parts[name].getRange()) {
+        if (isCounted) seen(name);
+        const problems = () => check(key, value, problemOf(name, key), parts, references);
+        // Found only for a problem: nearly no record has one.
+        for (const problem of ofRecord(name, key, problems)) yield { ...problem, project: projectOf(name, key, value) };
+      }
+    });
   }
   yield* problemsOfCounters(parts);
   yield* ofRecord('owners', null, () => problemsOfOwners(parts, references, projectOf, seen));
-}
-
-function* problemsOfTable<V, K>(
-  name: string,
-  table: { getRange(): Iterable<{ key: K; value: V }> },
-  check: Check<V, K>,
-  projectOf: FindProject,
-  seen: Seen,
-): Generator<Problem> {
-  for (const { key, value } of table.getRange()) {
-    seen(name);
-    // Found only for a problem: nearly no record has one.
-    for (const problem of ofRecord(name, key, () => check(key, value, problemOf(name, key))))
-      yield { ...problem, project: projectOf(name, key, value) };
-  }
 }
 
 /** Problems of the numbers that the next project and the next build get. */
@@ -78,7 +69,7 @@ function* problemsOfOwners(parts: Parts, references: References, projectOf: Find
     const table = parts[name];
     for (const owner of ownersIn(table)) {
       seen(name);
-      if (references.exists(owner, owners) || references.expiring.has(owner)) continue;
+      if (references.exists(owner, owners) || references.expiring().has(owner)) continue;
       yield problemOf(
         name,
         owner,
