@@ -33,7 +33,6 @@ const planned = (...batches: Batch[]) =>
 
 describe('the minutes of a build', () => {
   it.each<[what: string, timeline: Timeline, parts: Partial<Record<PartName, number>>]>([
-    ['are an even share when all nodes work until the end', timelineOf([[files(0, TEN, 0)], [files(1, TEN, 0)]]), { even_share: 100 }],
     [
       'name a slow node for which the queue made up',
       planned(...[0, 1, 2].map(node => files(node, [...TEN, 10, 10], 0)), files(3, FIFTEEN.slice(2), 0)),
@@ -134,11 +133,6 @@ describe('the minutes of a build', () => {
     const { parts } = minutesOf(timeline);
     expect(parts.find(part => part.name === name)).toMatchObject({ seconds, nodes: [cause] });
     expect(parts.filter(part => part.seconds > 0)).toHaveLength(2);
-  });
-
-  it('know how slow each node was', () => {
-    const { nodes } = minutesOf(planned(...[TEN, TEN, FIFTEEN, TEN].map((each, node) => files(node, each, 0))));
-    expect(nodes.map(({ slowness }) => Number(slowness!.toFixed(3)))).toEqual([1, 1, 1.5, 1]);
   });
 
   it('name each cause when nodes end late for different ones', () => {
