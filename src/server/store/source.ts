@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Store } from '../engine/ports/store.js';
 import type { LmdbOptions } from './lmdb/store.js';
-import type { DatabaseOptions, StatementKind } from './postgresql/connection/database.js';
+import type { DatabaseOptions, StatementKind } from './postgresql/connection/options.js';
 
 /** Where a store is: in a folder of this machine, or in a database, which any number of processes serve. */
 export type StoreSource = { dataDir: string } | DatabaseSource;

@@ -11,9 +11,10 @@ import { afterOthers } from '../after-others.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
 import { keyColumns } from './builds.js';
 import type { Database } from './connection/database.js';
-import { DATABASE_WAIT_MILLISECONDS, PATHS_PER_STATEMENT } from './connection/database.js';
 import { isTaken } from './connection/errors.js';
+import { BOUNDS } from './connection/options.js';
 import { pauseAfterLoss } from './connection/pause.js';
+import { PATHS_PER_STATEMENT } from './connection/sql.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 import type { PathList, Paths } from './paths.js';
@@ -114,7 +115,7 @@ export class RunRecorder implements Recordings {
   async record(project: number, key: NodeKey, run: NewRun, caller: Caller, at: Millis) {
     const value = await new Promise<Recorded>((resolve, reject) => {
       const [build, id, times] = [buildDigest(project, key), randomUUID(), newTimes(run.seconds.length)];
-      const until = performance.now() + DATABASE_WAIT_MILLISECONDS;
+      const until = performance.now() + BOUNDS.wait;
       const state = run.seconds.length > PATHS_PER_CHANGE ? ('large' as const) : ('new' as const);
       const waiting: Waiting = { project, key, build, run, id, times, state, caller, at, until, last: 0, resolve, reject };
       this.#waiting.push(waiting);
