@@ -33,3 +33,12 @@ export function nameOf(text: string, values: readonly unknown[]): string | undef
   if (name === undefined) names.set(text, (name = `ballast_${names.size}`));
   return name;
 }
+
+/** The columns of rows that are values of a statement: the type of each one, and what a row has there. */
+export type Columns<Row> = Record<string, [type: string, of: (row: Row) => unknown]>;
+
+/** Adds rows to the values of a statement, a list for each column. Returns them as an item of FROM; `nth` counts them from 1. */
+export function rowsOf<Row>(name: string, columns: Columns<Row>, rows: readonly Row[], values: unknown[]): string {
+  const lists = Object.values(columns).map(([type, of]) => `$${values.push(rows.map(of))}::${type}[]`);
+  return `unnest(${lists.join(', ')}) with ordinality as ${name} (${Object.keys(columns).join(', ')}, nth)`;
+}
