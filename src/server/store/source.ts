@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Store } from '../engine/ports/store.js';
 import type { LmdbOptions } from './lmdb/store.js';
-import type { DatabaseOptions, StatementKind } from './postgresql/connection/database.js';
+import type { DatabaseOptions, StatementKind } from './postgresql/connection/options.js';
 
 /** Place of a store: a folder of this machine, or a database, which any number of processes serve. */
 export type StoreSource = { dataDir: string } | DatabaseSource;

@@ -7,7 +7,7 @@ import { batchesIn } from '../codecs/queue-changes.js';
 import { decodeTimings } from '../codecs/timing-codec.js';
 import { keyColumns } from './builds.js';
 import type { Database } from './connection/database.js';
-import { PATHS_PER_STATEMENT } from './connection/database.js';
+import { PATHS_PER_STATEMENT } from './connection/sql.js';
 import { fromNames } from './json.js';
 import { PARTS } from './plans/pieces.js';
 import { IDENTITIES, lastNumber, setIdentity } from './schema.js';

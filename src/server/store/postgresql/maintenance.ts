@@ -3,7 +3,8 @@ import type { ExpiringKind, Maintenance, Processes } from '../../engine/ports/ma
 import type { Millis } from '../../engine/ports/store.js';
 import { refusals } from '../../engine/refusal.js';
 import { EXPIRED_PER_STEP, LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
-import { type Database, NOW, PATHS_PER_STATEMENT } from './connection/database.js';
+import type { Database } from './connection/database.js';
+import { NOW, PATHS_PER_STATEMENT } from './connection/sql.js';
 import type { Learner } from './learner.js';
 import type { Pieces } from './plans/pieces.js';
 

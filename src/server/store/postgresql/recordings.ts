@@ -11,9 +11,10 @@ import { afterOthers } from '../after-others.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
 import { keyColumns } from './builds.js';
 import type { Database } from './connection/database.js';
-import { DATABASE_WAIT_MILLISECONDS, PATHS_PER_STATEMENT } from './connection/database.js';
 import { isTaken } from './connection/errors.js';
+import { BOUNDS } from './connection/options.js';
 import { pauseAfterLoss } from './connection/pause.js';
+import { type Columns, PATHS_PER_STATEMENT, rowsOf } from './connection/sql.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 import type { PathList, Paths } from './paths.js';
@@ -82,10 +83,19 @@ interface Creating {
   builds: string[];
 }
 
-/** Runs as rows, from $1 to $13. The times of all are one parameter: an array of bytes would be sent as text of twice the size. */
-const RUNS = `select project, build, node_index, last, id, at, ci_run, asked_at, is_repeated, test_files, substr($11::bytea, first, bytes) as times, nth
-  from unnest($1::int4[], $2::text[], $3::int4[], $4::int4[], $5::text[], $6::int8[], $7::int8[], $8::int8[], $9::int4[], $10::int4[], $12::int4[], $13::boolean[])
-  with ordinality as v (project, build, node_index, last, id, at, ci_run, asked_at, test_files, first, bytes, is_repeated, nth)`;
+const BUILD_COLUMNS: Columns<Omit<Build, 'number'> & ReturnType<typeof keyColumns>> = {
+  key: ['text', ({ key }) => key],
+  id: ['text', ({ id }) => id],
+  commit_key: ['text', ({ commit_key }) => commit_key],
+  branch_key: ['text', ({ branch_key }) => branch_key],
+  node_total: ['int4', ({ node_total }) => node_total],
+  names: ['text', ({ names }) => names],
+  created_at: ['int8', ({ created_at }) => created_at],
+  updated_at: ['int8', ({ updated_at }) => updated_at],
+  recorded: ['int4', ({ recorded }) => recorded],
+  subsets: ['int4', ({ subsets }) => subsets],
+  test_files: ['int4', ({ test_files }) => test_files],
+};
 
 /**
  * Records runs in groups: what waits while a group is written is the next one. A group has one run of each node. A statement names what it rests
@@ -114,7 +124,7 @@ export class RunRecorder implements Recordings {
   async record(project: number, key: NodeKey, run: NewRun, caller: Caller, at: Millis) {
     const value = await new Promise<Recorded>((resolve, reject) => {
       const [build, id, times] = [buildDigest(project, key), randomUUID(), newTimes(run.seconds.length)];
-      const until = performance.now() + DATABASE_WAIT_MILLISECONDS;
+      const until = performance.now() + BOUNDS.wait;
       const state = run.seconds.length > PATHS_PER_CHANGE ? ('large' as const) : ('new' as const);
       const waiting: Waiting = { project, key, build, run, id, times, state, caller, at, until, last: 0, resolve, reject };
       this.#waiting.push(waiting);
@@ -304,9 +314,10 @@ export class RunRecorder implements Recordings {
    */
   async #add(runs: readonly Waiting[], isDurable = false): Promise<Map<string, Found> | null> {
     try {
+      const values: unknown[] = [];
       const text = `with v as materialized (
           select v.*, b.number, l.last as last_found, last_run, last_at, last_repeated, l.ci_run = v.ci_run and l.times = v.times as is_same
-          from (${RUNS}) v
+          from (${runsOf(runs, values)}) v
           left join lateral (select number from builds where key = v.build limit 1) b on true
           left join lateral (
             select run as last, id as last_run, created_at as last_at, is_repeated as last_repeated, ci_run, times from runs
@@ -334,7 +345,6 @@ export class RunRecorder implements Recordings {
         select v.id, r.id is not null as is_added, v.number is not null as is_build, last_found as last, last_run, last_at, last_repeated, is_same,
           case when r.id is null and last_found > 0 then (select count(*) from runs where build = v.number and node_index = v.node_index) else 0 end as kept
         from v left join r on r.id = v.id`;
-      const values = columnsOf(runs);
       const rows = isDurable
         ? await this.database.readDurably<Found>(text, values)
         : (await this.database.change<Found>(text, values)).rows;
@@ -357,24 +367,23 @@ export class RunRecorder implements Recordings {
       newest = known;
     }
     const created = [...builds.values()];
-    const of = <T>(column: (build: Omit<Build, 'number'>) => T) => created.map(column);
-    const keys = of(build => keyColumns(project, build));
     const default_branch = await this.#defaultBranchAfter(
       project,
       found,
-      of(({ branch }) => branch),
+      created.map(({ branch }) => branch),
     );
+    const rows = created.map(build => ({ ...build, ...keyColumns(project, build) }));
+    const values = [project, found.builds_turn, JSON.stringify(default_branch)];
     const { count } = await this.database.change(
       `with v as materialized (
-        ${RUNS}
+        ${runsOf(runs, values)}
       ), p as (
-        update projects set builds_turn = builds_turn + 1, default_branch = case when is_default_branch_set then default_branch else $16 end
-        where id = $14 and builds_turn = $15 returning id
+        update projects set builds_turn = builds_turn + 1, default_branch = case when is_default_branch_set then default_branch else $3 end
+        where id = $1 and builds_turn = $2 returning id
       ), b as (
         insert into builds (project, key, id, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files)
         select p.id, c.key, c.id, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files
-        from p, unnest($17::text[], $18::text[], $19::text[], $20::text[], $21::int4[], $22::text[], $23::int8[], $24::int8[], $25::int4[], $26::int4[], $27::int8[])
-        with ordinality as c (key, id, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files, nth)
+        from p, ${rowsOf('c', BUILD_COLUMNS, rows, values)}
         order by nth returning number, key, recorded - subsets as before
       ), r as (
         insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, is_repeated, test_files, times)
@@ -383,22 +392,7 @@ export class RunRecorder implements Recordings {
       )
       insert into unlearnt (project, build, node_index, run)
       select project, r.build, r.node_index, 1 from v join r on r.id = v.id order by nth`,
-      [
-        ...[...columnsOf(runs), project, found.builds_turn, JSON.stringify(default_branch)],
-        ...[
-          keys.map(({ key }) => key),
-          of(({ id }) => id),
-          keys.map(({ commit_key }) => commit_key),
-          keys.map(({ branch_key }) => branch_key),
-        ],
-        ...[
-          of(({ node_total }) => node_total),
-          keys.map(({ names }) => names),
-          of(build => build.created_at),
-          of(build => build.updated_at),
-        ],
-        ...[of(({ recorded }) => recorded), of(({ subsets }) => subsets), of(({ test_files }) => test_files)],
-      ],
+      values,
     );
     return count === runs.length;
   }
@@ -431,22 +425,26 @@ export class RunRecorder implements Recordings {
   }
 }
 
-/** The values of RUNS. */
-function columnsOf(runs: readonly Waiting[]): unknown[] {
-  const of = <T>(column: (run: Waiting) => T) => runs.map(column);
+/** Runs as rows. The times of all are one value: an array of bytes would be sent as text of twice the size. */
+function runsOf(runs: readonly Waiting[], values: unknown[]): string {
+  const times = values.push(Buffer.concat(runs.map(run => run.times)));
   let end = 1;
-  const first = of(({ times }) => (end += times.length) - times.length);
-  return [
-    ...[
-      of(({ project }) => project),
-      of(({ build }) => build),
-      of(({ key }) => key.node_index),
-      of(({ last }) => last),
-      of(({ id }) => id),
-    ],
-    ...[of(({ at }) => at), of(({ run }) => run.ci_run), of(({ run }) => run.asked_at), of(({ run }) => run.seconds.length), first],
-    ...[Buffer.concat(of(({ times }) => times)), of(({ times }) => times.length), of(({ caller }) => caller.isRetry)],
-  ];
+  const columns: Columns<Waiting> = {
+    project: ['int4', ({ project }) => project],
+    build: ['text', ({ build }) => build],
+    node_index: ['int4', ({ key }) => key.node_index],
+    last: ['int4', ({ last }) => last],
+    id: ['text', ({ id }) => id],
+    at: ['int8', ({ at }) => at],
+    ci_run: ['int8', ({ run }) => run.ci_run],
+    asked_at: ['int8', ({ run }) => run.asked_at],
+    test_files: ['int4', ({ run }) => run.seconds.length],
+    first: ['int4', run => (end += run.times.length) - run.times.length],
+    bytes: ['int4', run => run.times.length],
+    is_repeated: ['boolean', ({ caller }) => caller.isRetry],
+  };
+  return `select project, build, node_index, last, id, at, ci_run, asked_at, is_repeated, test_files, substr($${times}::bytea, first, bytes) as times, nth
+  from ${rowsOf('v', columns, runs, values)}`;
 }
 
 /** What became of a run that need not be recorded any more, or is refused; null: it is to be recorded. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Store } from '../../engine/ports/store.js';
 import type { QueueOptions } from '../queue-cache.js';
-import type { DatabaseOptions } from './connection/database.js';
+import type { DatabaseOptions } from './connection/options.js';
 import { openPostgresqlStore } from './store.js';
 
 export interface ServingOptions extends Omit<DatabaseOptions, 'isWatched'> {

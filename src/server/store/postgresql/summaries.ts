@@ -6,7 +6,7 @@ import type { DaySummary, Summaries, Summary } from '../../engine/ports/summarie
 import { refusals } from '../../engine/refusal.js';
 import { CI_RUN, type CiRunRow, toCiRun } from './ci-runs.js';
 import type { Database } from './connection/database.js';
-import { DATABASE_WAIT_MILLISECONDS } from './connection/database.js';
+import { BOUNDS } from './connection/options.js';
 import { pauseAfterLoss } from './connection/pause.js';
 import { fromJson } from './json.js';
 import { lookUp } from './look-up.js';
@@ -39,7 +39,7 @@ export function postgresqlSummaries(database: Database) {
    */
   async function replace(build: ProjectBuild, number: number | null, ciRun: string | null, summary: Summary): Promise<void> {
     const key = buildDigest(build.project, build);
-    for (const until = performance.now() + DATABASE_WAIT_MILLISECONDS; performance.now() < until; await pauseAfterLoss()) {
+    for (const until = performance.now() + BOUNDS.wait; performance.now() < until; await pauseAfterLoss()) {
       const [before] = await database.read<Before>(
         `select days_turn, coalesce(s.summary, u.summary) as summary, u.id as ci_run from projects
         left join summaries s on s.build = $2

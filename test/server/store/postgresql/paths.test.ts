@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Database, KEPT_PLAN_VALUES } from '../../../../src/server/store/postgresql/connection/database.js';
+import { Database } from '../../../../src/server/store/postgresql/connection/database.js';
+import { KEPT_PLAN_VALUES } from '../../../../src/server/store/postgresql/connection/sql.js';
 import { Paths } from '../../../../src/server/store/postgresql/paths.js';
 import { cluster, copiedDatabase } from '../../../harness/postgresql-store.js';
 import { HOUR, NOW, upTo } from '../contract/fixtures.js';

@@ -3,7 +3,7 @@ import { whenSaved } from '../../../../src/base/soon.js';
 import { waitingCaller } from '../../../../src/server/engine/caller.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import { newRun } from '../../../../src/server/engine/recordings.js';
-import { DATABASE_WAIT_MILLISECONDS } from '../../../../src/server/store/postgresql/connection/database.js';
+import { BOUNDS } from '../../../../src/server/store/postgresql/connection/options.js';
 import { PATHS_PER_CHANGE } from '../../../../src/server/store/postgresql/paths.js';
 import { FILES_PER_STATEMENT } from '../../../../src/server/store/postgresql/recordings.js';
 import { cluster, emptyDatabase, openedStore } from '../../../harness/postgresql-store.js';
@@ -84,7 +84,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       const recording = record(store!, project, files(1));
-      vi.advanceTimersByTime(DATABASE_WAIT_MILLISECONDS);
+      vi.advanceTimersByTime(BOUNDS.wait);
       await expect(recording).rejects.toMatchObject({ reason: 'database' });
     } finally {
       vi.useRealTimers();
@@ -97,7 +97,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     const builds = upTo(600);
     const begun = performance.now();
     const outcomes = await Promise.all(builds.map(i => record(stores[i % 5]!, project, files(1), { commit_hash: `c${i}` })));
-    expect(performance.now() - begun).toBeLessThan(DATABASE_WAIT_MILLISECONDS);
+    expect(performance.now() - begun).toBeLessThan(BOUNDS.wait);
     expect(new Set(outcomes)).toEqual(new Set(['recorded']));
     const total = await stores[0]!.builds.count(project, {});
     expect(total).toBe(builds.length);
@@ -147,7 +147,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
       const recording = record(store!, project, large);
       recording.catch(() => {});
       await expect.poll(known).toBeGreaterThan(0);
-      vi.advanceTimersByTime(DATABASE_WAIT_MILLISECONDS);
+      vi.advanceTimersByTime(BOUNDS.wait);
       await expect(recording).rejects.toMatchObject({ reason: 'database' });
     } finally {
       vi.useRealTimers();

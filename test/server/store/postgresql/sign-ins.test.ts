@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Database, type Result } from '../../../../src/server/store/postgresql/connection/database.js';
+import { Database } from '../../../../src/server/store/postgresql/connection/database.js';
+import type { Result } from '../../../../src/server/store/postgresql/connection/statements.js';
 import { migrate } from '../../../../src/server/store/postgresql/schema.js';
 import { postgresqlSignIns } from '../../../../src/server/store/postgresql/sign-ins.js';
 import { postgresqlValues } from '../../../../src/server/store/postgresql/values.js';

@@ -41,6 +41,8 @@ export function mayPass(error: unknown): boolean {
 /** The database did not answer in time. */
 export const noAnswer = (milliseconds: number) => Object.assign(new Error(`no answer in ${milliseconds / 1000} s`), { code: 'ETIMEDOUT' });
 
+export const closed = () => new Error('the store is closed');
+
 /** What the caller of the store is told. What a statement itself may be refused for stays as it is: its values, or a value that is taken. */
 export function refusalOf(error: unknown): unknown {
   if (error instanceof Refusal) return error;

@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
-import { DATABASE_WATCH_MILLISECONDS } from './database.js';
 import { codeOf } from './errors.js';
+import { BOUNDS } from './options.js';
 
 /** The longest wait until tables are analyzed again after that failed. */
 const ANALYZE_RETRY_MILLISECONDS = 600_000;
@@ -49,7 +49,7 @@ export function keepStatistics(database: Pick<Database, 'read'>, failed: (error:
     if (!hasEnded) wait();
   };
   const wait = () => {
-    const milliseconds = Math.min(DATABASE_WATCH_MILLISECONDS * 2 ** failures, ANALYZE_RETRY_MILLISECONDS);
+    const milliseconds = Math.min(BOUNDS.watch * 2 ** failures, ANALYZE_RETRY_MILLISECONDS);
     timer = setTimeout(() => void look(), milliseconds).unref();
   };
   wait();

@@ -4,7 +4,8 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { Refusal } from '../../../../../src/server/engine/refusal.js';
-import { Database, type DatabaseOptions } from '../../../../../src/server/store/postgresql/connection/database.js';
+import { Database } from '../../../../../src/server/store/postgresql/connection/database.js';
+import type { DatabaseOptions } from '../../../../../src/server/store/postgresql/connection/options.js';
 import { migrate } from '../../../../../src/server/store/postgresql/schema.js';
 import {
   cluster,

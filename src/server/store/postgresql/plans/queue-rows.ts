@@ -1,0 +1,40 @@
+import type { QueueInfo } from '../../../engine/ports/queues.js';
+import type { TestFileList } from '../../../engine/suites/compare-lists.js';
+import type { Database } from '../connection/database.js';
+import { otherList } from '../json.js';
+
+/** The columns of a QueueRow. */
+export const QUEUE =
+  'id, name, node_total, guessed, learned, copied_at, copied_runs_before, created_at, runs_before, used_at, list, other_list';
+
+export interface QueueRow {
+  id: string;
+  name: string;
+  node_total: number;
+  guessed: boolean;
+  learned: string | null;
+  copied_at: number | null;
+  copied_runs_before: number | null;
+  created_at: number;
+  runs_before: number;
+  used_at: number;
+  list: string;
+  other_list: string | null;
+}
+
+export function toQueueInfo({ id, name, node_total, created_at, runs_before, used_at, ...row }: QueueRow): QueueInfo {
+  const copied = row.copied_at === null ? null : { at: row.copied_at, runs_before: row.copied_runs_before! };
+  const list = JSON.parse(row.list) as TestFileList;
+  return { id, name, node_total, created_at, runs_before, used_at, copied, list, ...otherList(row.other_list) };
+}
+
+/** The queue with the digest of a key. */
+export async function queueRow(database: Database, key: string): Promise<QueueRow | null> {
+  const [row] = await database.read<QueueRow>(`select ${QUEUE} from queues where key = $1`, [key]);
+  return row ?? null;
+}
+
+/** The log of a queue, oldest row first. */
+export function journalOf(database: Database, queue: string): Promise<{ position: number; attempt: number; changes: Buffer }[]> {
+  return database.read('select position, attempt, changes from journal where queue = $1 order by position', [queue]);
+}
