@@ -8,6 +8,7 @@ import { estimating } from './estimating.js';
 import { type GrowingOptions, growing } from './growing.js';
 import { initializing } from './initializing.js';
 import { isolation } from './isolation.js';
+import { type LatencyOptions, latency } from './latency.js';
 import { trials } from './load/trials.js';
 import { memory } from './memory.js';
 import { neighbours } from './neighbours.js';
@@ -63,9 +64,16 @@ speedTrial(
   .addHelpText('after', `\nTrials:\n${helpOfTrials.join('\n')}`)
   .addHelpText(
     'after',
-    '\nGenerators: wrk, or raw sockets of Node where wrk is not installed; and autocannon. Where redis-server is installed, the trial\n' +
+    '\nGenerators: wrk, or raw sockets of Node where wrk is not installed. Where redis-server is installed, the trial\n' +
       'pulls has a row of Redis, and one of Ballast, both loaded over raw sockets. A row is void if its generator was the limit.',
   );
+speedTrial(
+  'latency',
+  'latencies at 500, 2,000 and 5,000 requests per second, compared with a bare handler',
+  (chosen, options: LatencyOptions) => latency(chosen, options),
+)
+  .argument('[requests...]', 'pulls, splits, recording (default: all)')
+  .option('--seconds <number>', 'duration of the load at each rate on each of the servers, in three rounds', positive, 6);
 speedTrial(
   'initializing',
   'time to create a queue or a split from 10,000 and from 100,000 files, of a list that is new, that changed, or the same again',

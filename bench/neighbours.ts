@@ -4,6 +4,7 @@ import { printStep } from '../test/testbed/progress.js';
 import { MAIN, type Server, startServer } from '../test/testbed/server.js';
 import { Worker } from '../test/testbed/worker.js';
 import { ask } from '../test/testbed/worker-messages.js';
+import { chosenOf } from './load/chosen.js';
 import { largestRequests } from './load/largest-requests.js';
 import type { LoadQuestion } from './load/loader.js';
 import type { LoopDelays } from './load/probe.js';
@@ -28,9 +29,7 @@ type Loader = Worker<LoadQuestion, LoadOutcome[] | null>;
 const head = ['requests', 'elsewhere', 'pulls p99 ms', 'stall ms', 'here', 'pulls p99 ms', 'max ms', 'stall ms', 'p99 ratio'];
 
 export async function neighbours({ chosen, seconds, loops, pullsPerSecond = 250 }: NeighboursOptions): Promise<Result[]> {
-  const names = chosen.length > 0 ? chosen : Object.keys(largestRequests);
-  const unknown = names.find(name => !Object.hasOwn(largestRequests, name));
-  if (unknown !== undefined) throw new Error(`there is no request "${unknown}": there are ${Object.keys(largestRequests).join(', ')}`);
+  const names = chosenOf('request', chosen, largestRequests).map(([name]) => name);
   const here = await startServer(probed);
   const elsewhere = await startServer();
   const small: Loader = new Worker('bench/load/loader.js');

@@ -46,8 +46,7 @@ export function requestsTable(all: readonly Compared[], bareName: string): Resul
   const legend =
     `bare: a handler of ${bareName} that reads and sends as many bytes and does nothing else, loaded by the same generator in alternation. ` +
     'of bare: req/s over bare req/s, median of three rounds. generator: wrk and sockets send prepared requests, wrk from C and Lua, sockets ' +
-    'from Node over raw sockets; autocannon is an npm package, with which anyone can repeat the measurement. Latencies are those of the generator, which ' +
-    'has one request at a time on each connection. ' +
+    'from Node over raw sockets. Latencies are those of the generator, which has one request at a time on each connection. ' +
     'void: the generator was the limit of that side, not the server. It took more than 0.9 of a core, and more than the main thread of the ' +
     'server. at most: the bare handler can do more. at least: the server can do more. The CPU columns are valid in a void row, too. ' +
     'CPU us: processor time of the server for a request, all threads and the kernel. CPU ratio: that of the bare handler over it. ' +

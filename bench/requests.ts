@@ -2,6 +2,7 @@ import { chooseAdapter, type HttpServerName } from '../src/server/http/choose-ad
 import { printStep } from '../test/testbed/progress.js';
 import { startServer } from '../test/testbed/server.js';
 import { Worker } from '../test/testbed/worker.js';
+import { chosenOf } from './load/chosen.js';
 import { type Bare, type CompareOptions, type Comparison, compare, type Generator } from './load/compare.js';
 import { findInstalled, generators, type PlannedComparison, plannedComparisons } from './load/generators.js';
 import { startRedis } from './load/redis.js';
@@ -19,8 +20,7 @@ export interface RequestsOptions extends CompareOptions {
 
 /** Runs the chosen trials (default: all), each comparison on a fresh server. Throws if a request failed. */
 export async function requests(chosen: readonly string[], options: RequestsOptions, installed = findInstalled()): Promise<Result[]> {
-  const unknown = chosen.find(name => !(name in trials));
-  if (unknown !== undefined) throw new Error(`there is no trial "${unknown}": choose from ${Object.keys(trials).join(', ')}`);
+  const chosenTrials = chosenOf<Trial>('trial', chosen, trials);
   const { name: chosenServer } = await chooseAdapter(options.httpServer);
   const httpServers = options.httpServer === 'auto' ? [...new Set([chosenServer, 'node'])] : [chosenServer];
   const { wrk, redis } = installed;
@@ -28,8 +28,7 @@ export async function requests(chosen: readonly string[], options: RequestsOptio
   const all: Compared[] = [];
   try {
     const { name: bareName } = await bare.ask({ status: 200, bytes: 1 });
-    for (const [name, trial] of Object.entries<Trial>(trials)) {
-      if (chosen.length > 0 && !chosen.includes(name)) continue;
+    for (const [name, trial] of chosenTrials) {
       for (const httpServer of httpServers) {
         const hasPeer = redis !== null && trial.hasPeer === true && httpServer === chosenServer;
         const planned = plannedComparisons(wrk, hasPeer);

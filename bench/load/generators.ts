@@ -29,12 +29,11 @@ export interface PlannedComparison {
 
 /**
  * The comparisons of a trial. The first has the cheapest generator: wrk where it is installed. The peer does not speak HTTP, so raw sockets
- * load all servers beside it. The last has autocannon, which users can install.
+ * load all servers beside it. autocannon takes more time for a request than a fast server does, and cannot measure how many it answers.
  */
 export function plannedComparisons(hasWrk: boolean, hasPeer: boolean): PlannedComparison[] {
   return [
     ...(hasWrk ? [{ generator: 'wrk' as const, withPeer: false }] : []),
     ...(hasPeer || !hasWrk ? [{ generator: 'sockets' as const, withPeer: hasPeer }] : []),
-    { generator: 'autocannon', withPeer: false },
   ];
 }

@@ -6,7 +6,7 @@ import { type Frame, type Framing, httpFraming, redisFraming } from './framing.j
 import type { Load, Outcome } from './load.js';
 import { PreparedRequests } from './prepared-requests.js';
 
-/** A load of prepared requests over raw sockets, a worker process. It takes a fourth of autocannon's processor time for a request. */
+/** A load of prepared requests over raw sockets, a worker process. */
 
 async function generate(load: Load): Promise<Outcome> {
   const { url, from, seconds, amount = Infinity, connections, status, expected } = load;
