@@ -1,65 +1,40 @@
 import { limits } from '../../protocol/limits.js';
 import type { ApiError } from '../http/api-error.js';
 import type { Answer, Request } from '../http/request.js';
-import { clientFileNames } from './client-files.js';
 import type { Context } from './context.js';
 import { isMissingPage, missingPageAnswer } from './dashboard/pages.js';
 import { secured, withSecurityHeaders } from './dashboard/security-headers.js';
 import { dashboardEndpointOf, dashboardTable } from './dashboard/table.js';
+import type { Endpoint, Handle } from './endpoint.js';
 import { apiErrors } from './errors.js';
-import { recordBuildSubset } from './routes/build-subsets.js';
-import { buildById, lastDistribution, pageOfBuilds } from './routes/builds.js';
-import { keepCases } from './routes/cases.js';
-import { clientChecksum, clientFile } from './routes/client.js';
-import { completenessOfBuild } from './routes/completeness.js';
-import { guideText } from './routes/guides.js';
-import { comparisonOfBuild, forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild, whyOfBuild } from './routes/insight.js';
-import { describeApi, healthy, metricsAnswer, metricsText, ready } from './routes/operating.js';
-import { metricsOfProject } from './routes/project-metrics.js';
-import { cancelNode, failedOnBranch, queueForNode, testQueueForNode } from './routes/queue.js';
-import { splitForNode } from './routes/split.js';
-import { buildSummaries, historyOfFile, trendOfBuilds, trendOfFiles, trendOfNodes } from './routes/trends.js';
-import { nodeCountsOfBranch, planAhead, whatIfOfBuild } from './routes/what-if.js';
+import { recording } from './routes/build-subsets.js';
+import { builds } from './routes/builds.js';
+import { testCases } from './routes/cases.js';
+import { clientFiles } from './routes/client.js';
+import { completeness } from './routes/completeness.js';
+import { guides } from './routes/guides.js';
+import { insight } from './routes/insight.js';
+import { nodeCounts } from './routes/node-counts.js';
+import { descriptionOf, healthy, metricsAnswer, operating, ready } from './routes/operating.js';
+import { metricsEndpoints } from './routes/project-metrics.js';
+import { queues } from './routes/queue.js';
+import { regularMode } from './routes/split.js';
+import { testPaths } from './routes/test-paths.js';
+import { trends } from './routes/trends.js';
+import { whatIf } from './routes/what-if.js';
 
-type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
+/** The whole API, in the order of its description. */
+const rows: readonly Endpoint[] = [
+  ...[...recording, ...regularMode, ...queues, ...testCases, ...testPaths],
+  ...[...builds, ...insight, ...whatIf, ...completeness],
+  ...[...trends, ...nodeCounts, ...metricsEndpoints],
+  ...[descriptionOf(() => rows), ...guides, ...clientFiles, ...operating],
+];
 
-/** The whole API. `:id` and `:name` match one segment of the path. */
-const table: Readonly<Record<string, { [method: string]: Handle }>> = {
-  '/v1/build_subsets': { POST: recordBuildSubset },
-  '/v1/build_distributions/subset': { POST: splitForNode },
-  '/v1/build_distributions/last': { GET: lastDistribution },
-  '/v1/queues/queue': { POST: queueForNode },
-  '/v2/queues/queue': { POST: testQueueForNode },
-  '/v2/queues/cancel': { POST: cancelNode },
-  '/v2/test_paths': { GET: failedOnBranch },
-  '/v2/test_cases': { POST: keepCases },
-  '/v1/builds': { GET: pageOfBuilds },
-  '/v1/builds/completeness': { GET: completenessOfBuild },
-  '/v1/builds/:id': { GET: buildById },
-  '/v1/builds/:id/why': { GET: whyOfBuild },
-  '/v1/build_summaries': { GET: buildSummaries },
-  '/v1/trends/builds': { GET: trendOfBuilds },
-  '/v1/trends/files': { GET: trendOfFiles },
-  '/v1/trends/files/history': { GET: historyOfFile },
-  '/v1/trends/nodes': { GET: trendOfNodes },
-  '/v1/trends/node_counts': { GET: nodeCountsOfBranch },
-  '/v1/builds/:id/what_if': { GET: whatIfOfBuild },
-  '/v1/plan': { POST: planAhead },
-  '/v1/builds/:id/minutes': { GET: minutesOfBuild },
-  '/v1/builds/:id/comparison': { GET: comparisonOfBuild },
-  '/v1/builds/:id/timeline': { GET: timelineOfBuild },
-  '/v1/builds/:id/forecast': { GET: forecastOfBuild },
-  '/v1/builds/:id/trace': { GET: traceOfBuild },
-  '/v1/metrics': { GET: metricsOfProject },
-  '/v1/openapi.json': { GET: describeApi },
-  '/llms.txt': { GET: guideText },
-  '/docs/:name.md': { GET: guideText },
-  ...Object.fromEntries([...clientFileNames.values()].map(name => [`/${name}`, { GET: clientFile(name) }])),
-  ...Object.fromEntries([...clientFileNames.values()].map(name => [`/${name}.sha256`, { GET: clientChecksum(name) }])),
-  '/metrics': { GET: metricsText },
-  '/healthz': { GET: healthy },
-  '/readyz': { GET: ready },
-};
+type Methods = { [method: string]: Handle };
+
+const table: Readonly<Record<string, Methods>> = Object.fromEntries(rows.map(({ path, method, handle }) => [path, { [method]: handle }]));
+
 /** The endpoints of the API, as written in the table. */
 export const endpoints = Object.keys(table);
 
@@ -72,17 +47,10 @@ const GUIDE = /^\/docs\/[\w-]+\.md$/;
 /** A file for CI nodes, asked for by an address that ends in /v1: the clients accept such an address of the server, too. */
 const CLIENT_FILE = /^\/v1\/*(\/ballast[\w.-]+)$/;
 
-/** The most bytes that each POST takes as its body. Infinity: as many as the server takes, for a list of test files. */
 const bodyLimits = new Map<string, number>([
-  ...postsIn(table, Infinity),
-  ...postsIn(dashboardTable, limits.dashboardBodyBytes),
-  ['/v2/test_cases', limits.caseReportBytesPerRequest],
-  ['/v2/queues/cancel', limits.cancelBytesPerRequest],
+  ...rows.map(({ path, bodyBytes }) => [path, bodyBytes] as const),
+  ...Object.entries(dashboardTable).flatMap(([path, { POST }]) => (POST ? [[path, limits.dashboardBodyBytes] as const] : [])),
 ]);
-
-function postsIn(endpoints: typeof table, bytes: number): [path: string, bytes: number][] {
-  return Object.keys(endpoints).flatMap(path => (endpoints[path]!.POST ? [[path, bytes]] : []));
-}
 
 /** The most bytes that a request may have as its body; 0: nobody reads them, so they take no memory. */
 export function bodyLimitOf({ method, path }: Pick<Request, 'method' | 'path'>): number {

@@ -4,6 +4,7 @@ import { roleOf } from '../../engine/sign-in/role.js';
 import { signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
+import type { Handle } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
 import { decodeDashboardBody } from '../read/dashboard-request.js';
@@ -26,8 +27,6 @@ import { assetAnswer, isAsset, isPage, pageAnswer } from './pages.js';
 import { answerServer } from './server.js';
 import { requireOwnPage, requireSession } from './session.js';
 import { answerSession, signIn, signOut } from './sign-in.js';
-
-type Handle = (context: Context, request: Request) => Answer | Promise<Answer>;
 
 /** The pages, and their requests: see protocol/messages/dashboard.ts. Only a port that serves the dashboard has them. */
 export const dashboardTable: Readonly<Record<string, { [method: string]: Handle }>> = {

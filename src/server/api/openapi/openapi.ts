@@ -1,5 +1,5 @@
-import { sharedResponses } from './operation.js';
-import { operations } from './operations.js';
+import type { Endpoint } from '../endpoint.js';
+import { sharedResponses } from './responses.js';
 import { schemas } from './schemas.js';
 
 export interface ServerInfo {
@@ -24,7 +24,7 @@ const text = { type: 'string' };
 const header = (description: string, type = 'string') => ({ description, schema: { type } });
 
 /** Returns the OpenAPI 3.1 description of the API. */
-export function openApiDocument({ version, url, headerPrefixes }: ServerInfo): object {
+export function openApiDocument(endpoints: readonly Endpoint[], { version, url, headerPrefixes }: ServerInfo): object {
   const [prefix] = headerPrefixes;
   const parameter = (name: string, description: string, schema: object) => ({ name, in: 'header', required: false, description, schema });
   const tokenHeaders = headerPrefixes.map(name => `${name}-TEST-SUITE-TOKEN`).join(' or ');
@@ -40,7 +40,9 @@ export function openApiDocument({ version, url, headerPrefixes }: ServerInfo): o
     servers: [{ url }],
     security: [{ testSuiteToken: [] }],
     tags,
-    paths: operations,
+    paths: Object.fromEntries(
+      endpoints.map(({ path, method, operation }) => [path.replace(/:(\w+)/, '{$1}'), { [method.toLowerCase()]: operation }]),
+    ),
     components: {
       schemas,
       responses: sharedResponses,

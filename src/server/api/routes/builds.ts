@@ -1,24 +1,25 @@
 import { limits } from '../../../protocol/limits.js';
 import type { BuildsPage } from '../../../protocol/messages/build.js';
-import type { LastDistribution } from '../../../protocol/messages/split.js';
-import { buildWithId, closestBuild } from '../../engine/builds.js';
+import { buildWithId } from '../../engine/builds.js';
 import type { Build } from '../../engine/ports/builds.js';
 import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
 import { askerOf, projectOf } from '../authenticate.js';
 import { BuildPieces, buildAnswer, type PieceSubject } from '../build-pieces.js';
 import type { Context } from '../context.js';
+import { buildId, get, plainGet } from '../endpoint.js';
 import type { Asker, JobRunner } from '../job-runner.js';
 import { decodeQuery, json } from '../json.js';
 import { buildsUrl } from '../links.js';
-import { toBuildsQuery, toNodeKey } from '../read/build.js';
+import { refusal, response } from '../openapi/responses.js';
+import { toBuildsQuery } from '../read/build.js';
 import { isSmallBuild } from '../reads.js';
 
 /** Memory that is counted for an answer in pieces. */
 const PIECE_BYTES = 1_048_576;
 
 /** GET /builds: a page of the project's builds, newest first. */
-export async function pageOfBuilds(context: Context, request: Request): Promise<Answer> {
+async function pageOfBuilds(context: Context, request: Request): Promise<Answer> {
   const project = await projectOf(context, request);
   const { page, ...filter } = toBuildsQuery(decodeQuery(request.query));
   const { builds } = context.store;
@@ -48,7 +49,7 @@ export async function pageOfBuilds(context: Context, request: Request): Promise<
 }
 
 /** GET /builds/:id: a build with all its recorded runs. */
-export async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
+async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
   const { store, jobs } = context;
   const asker = await askerOf(context, request);
   const build = await buildWithId(store.builds, asker.project, id);
@@ -66,14 +67,26 @@ export async function readBuild(jobs: JobRunner, build: Build, asker: Asker): Pr
   return pieces.isDone ? { body } : { body, rest: pieces.rest(), memoryBytes: PIECE_BYTES + pieces.bytes };
 }
 
-const NO_BUILD: LastDistribution = { build_distribution_id: null, time_execution: 0, test_files: [] };
-
-/** GET /build_distributions/last: the recorded test files of the build that most closely matches. */
-export async function lastDistribution(context: Context, request: Request): Promise<Answer> {
-  const { store, jobs } = context;
-  const asker = await askerOf(context, request);
-  const build = await closestBuild(store.builds, asker.project, toNodeKey(decodeQuery(request.query)));
-  if (!build) return json(200, NO_BUILD);
-  const { json: body } = await jobs.read('recordedDistribution', build, asker, { isHere: isSmallBuild(build) });
-  return { status: 200, body };
-}
+/** The endpoints of recorded builds. */
+export const builds = [
+  get('/v1/builds', pageOfBuilds, {
+    operationId: 'listBuilds',
+    tag: 'Builds',
+    summary: 'List recorded builds, newest first.',
+    description: 'A page has 100 builds. Filters can be combined.',
+    query: 'BuildsQuery',
+    responses: { '200': response('One page of builds.', { schemas: ['BuildsPage'] }) },
+  }),
+  plainGet(
+    '/v1/builds/:id',
+    buildById,
+    {
+      operationId: 'getBuild',
+      tag: 'Builds',
+      summary: 'Get a build with all recorded runs.',
+      description: 'The runs of all nodes, newest first.',
+      responses: { '200': response('The build.', { schemas: ['BuildDetail'] }), '404': refusal('There is no such build.') },
+    },
+    { parameters: [buildId] },
+  ),
+];

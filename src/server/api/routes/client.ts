@@ -1,17 +1,19 @@
 import type { Answer, Request } from '../../http/request.js';
 import type { ClientFile } from '../client-files.js';
 import type { Context } from '../context.js';
+import { publicGet } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
+import { textResponse } from '../openapi/responses.js';
 import { fileAnswer } from '../static-file.js';
 
 /** GET /NAME: a file for CI nodes. It needs no token. Throws a 404 when it was not built. */
-export const clientFile =
+const clientFile =
   (name: string) =>
   (context: Context, request: Request): Answer =>
     fileAnswer(builtFile(context, name), request, 'no-cache');
 
 /** GET /NAME.sha256: its checksum, as sha256sum writes it. Throws a 404 when it was not built. */
-export const clientChecksum =
+const clientChecksum =
   (name: string) =>
   (context: Context): Answer => ({
     status: 200,
@@ -24,3 +26,41 @@ function builtFile({ client }: Context, name: string): ClientFile {
   if (!file) throw apiErrors.notBuilt('client');
   return file;
 }
+
+/** The endpoints that get a file for CI nodes, and its checksum. @param id their operationId without the verb */
+const fileForNodes = (name: string, id: string, what: string, description: string, type = 'text/javascript') => [
+  publicGet(`/${name}`, clientFile(name), {
+    operationId: `get${id}`,
+    tag: 'Operating',
+    summary: `Get the ${what}.`,
+    description: `${description} It has the version of this server.`,
+    responses: { '200': textResponse('The file.', `${type}; charset=utf-8`) },
+  }),
+  publicGet(`/${name}.sha256`, clientChecksum(name), {
+    operationId: `get${id}Checksum`,
+    tag: 'Operating',
+    summary: `Get the checksum of the ${what}.`,
+    description: 'As `sha256sum --check` reads it.',
+    responses: { '200': textResponse('The checksum.', 'text/plain; charset=utf-8') },
+  }),
+];
+
+/** The endpoints of files for CI nodes. */
+export const clientFiles = [
+  ...fileForNodes('ballast.mjs', 'Client', 'program of a CI node', 'One file for Node: `node ballast.mjs --help`.'),
+  ...['Jest', 'Playwright', 'Vitest'].flatMap(runner =>
+    fileForNodes(
+      `ballast-${runner.toLowerCase()}.mjs`,
+      `${runner}Plugin`,
+      `plugin of ${runner}`,
+      `One file, which the configuration of ${runner} names.`,
+    ),
+  ),
+  ...fileForNodes(
+    'ballast_pytest.py',
+    'PytestPlugin',
+    'plugin of pytest',
+    'One file for Python: `python3 -m pytest -p ballast_pytest`.',
+    'text/x-python',
+  ),
+];

@@ -5,9 +5,11 @@ import { ApiError } from '../../http/api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { get } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
 import type { Asker } from '../job-runner.js';
 import { decodeQuery } from '../json.js';
+import { mergeResponses, response } from '../openapi/responses.js';
 import { toCompletenessQuery } from '../read/completeness.js';
 import type { CompletenessJson, Json } from '../reads.js';
 
@@ -15,7 +17,7 @@ import type { CompletenessJson, Json } from '../reads.js';
 const SLACK_MILLISECONDS = 60_000;
 
 /** GET /builds/completeness: whether every test file of a CI run was recorded. With `wait` it answers then, or at the time limit. */
-export async function completenessOfBuild(context: Context, request: Request): Promise<Answer> {
+async function completenessOfBuild(context: Context, request: Request): Promise<Answer> {
   const { completeness } = context;
   const asker = await askerOf(context, request);
   const { wait, allow_empty, request_id = null, ...sent } = toCompletenessQuery(decodeQuery(request.query));
@@ -96,3 +98,19 @@ async function runsKept({ store }: Context, subjects: readonly CompletenessSubje
   for (const { project, build } of subjects) runs += (await store.builds.find(project, build))?.subsets ?? 0;
   return runs;
 }
+
+/** The endpoint of the gate. */
+export const completeness = [
+  get('/v1/builds/completeness', completenessOfBuild, {
+    operationId: 'checkCompleteness',
+    tag: 'Builds',
+    summary: 'Check that every test file of a build was run and recorded.',
+    description: 'For the last step of a CI run, after all nodes.',
+    query: 'CompletenessQuery',
+    responses: {
+      '200': response('The build is complete.', { schemas: ['CompletenessAnswer'] }),
+      '409': response('The build is not complete.', { schemas: ['CompletenessAnswer'] }),
+      ...mergeResponses,
+    },
+  }),
+];

@@ -2,9 +2,11 @@ import type { Answer, Request } from '../../http/request.js';
 import { findSubject } from '../../insight/subject.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { getOfBuild, type Handle, type Query } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
 import { decodeQuery } from '../json.js';
 import { buildPageUrl } from '../links.js';
+import { mergeResponses, response } from '../openapi/responses.js';
 import { toCiRunQuery, toComparisonQuery, toTraceQuery, toWhyQuery } from '../read/queries.js';
 import { checkNodeIndex, type RawParameters } from '../read/validation.js';
 import { type InsightFilter, isSmallSubject } from '../reads.js';
@@ -12,7 +14,7 @@ import { type InsightFilter, isSmallSubject } from '../reads.js';
 type Job = 'minutes' | 'timeline' | 'trace' | 'forecast' | 'why';
 
 /** A GET about a CI run, whose id is that of a build or, while nothing is recorded, of the CI run. */
-function insight(job: Job, toQuery: (raw: RawParameters) => InsightFilter & { ci_run?: string } = toCiRunQuery) {
+function insightOf(job: Job, toQuery: (raw: RawParameters) => InsightFilter & { ci_run?: string } = toCiRunQuery) {
   return async (context: Context, request: Request, id: string): Promise<Answer> => {
     const { store, jobs, now } = context;
     const asker = await askerOf(context, request);
@@ -25,10 +27,8 @@ function insight(job: Job, toQuery: (raw: RawParameters) => InsightFilter & { ci
   };
 }
 
-/** GET /builds/:id/minutes: where the wall time went. */
-export const minutesOfBuild = insight('minutes');
 /** GET /builds/:id/comparison: what differs from what is usual, or from another build. */
-export async function comparisonOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
+async function comparisonOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
   const { store, jobs, summarizer, now } = context;
   const asker = await askerOf(context, request);
   const { ci_run, with: other } = toComparisonQuery(decodeQuery(request.query));
@@ -53,11 +53,67 @@ async function comparisonPage(
   return name ? buildPageUrl(context, request, name, build, { tab: 'compare', ...(other !== undefined && { with: other }) }) : null;
 }
 
-/** GET /builds/:id/timeline: what each node did, and when. */
-export const timelineOfBuild = insight('timeline');
-/** GET /builds/:id/trace: the same as Chrome trace events, or for a collector of OpenTelemetry. */
-export const traceOfBuild = insight('trace', toTraceQuery);
-/** GET /builds/:id/forecast: what was expected when it was planned. */
-export const forecastOfBuild = insight('forecast');
-/** GET /builds/:id/why: why each node got its files, as it was known then. */
-export const whyOfBuild = insight('why', toWhyQuery);
+interface CiRunDescription extends Omit<Query, 'tag' | 'query' | 'responses'> {
+  query?: string;
+  /** The names of the answers' types. */
+  answers: readonly string[];
+  /** What the answer has. */
+  what: string;
+}
+
+const getOfCiRun = (path: string, handle: Handle, { query = 'CiRunQuery', answers, what, ...description }: CiRunDescription) =>
+  getOfBuild(path, handle, {
+    ...description,
+    tag: 'Insight',
+    query,
+    responses: { ...mergeResponses, '200': response(what, { schemas: answers }) },
+  });
+
+/** The endpoints for what happened in a CI run. */
+export const insight = [
+  getOfCiRun('/v1/builds/:id/minutes', insightOf('minutes'), {
+    operationId: 'divideMinutes',
+    summary: 'Get where the wall time of a build went.',
+    description: 'The id of a CI run serves too, also while nothing is recorded. The parts add up to the wall time exactly.',
+    answers: ['MinutesAnswer'],
+    what: 'The parts of the wall time, and the nodes, files and sentences that explain them.',
+  }),
+  getOfCiRun('/v1/builds/:id/comparison', comparisonOfBuild, {
+    operationId: 'compareBuild',
+    summary: 'Get what differs from what is usual on the branch, or from another build.',
+    description: 'Usual are the medians of the last 20 complete builds with as many nodes. The causes add up to the difference.',
+    answers: ['ComparisonAnswer'],
+    what: 'The difference, its causes, and the parts and files that differ.',
+    query: 'ComparisonQuery',
+  }),
+  getOfCiRun('/v1/builds/:id/timeline', insightOf('timeline'), {
+    operationId: 'readTimeline',
+    summary: 'Get what each node did, and when.',
+    description: 'Files are columns, and batches refer to them by index.',
+    answers: ['TimelineAnswer'],
+    what: 'The lanes of the nodes.',
+  }),
+  getOfCiRun('/v1/builds/:id/forecast', insightOf('forecast'), {
+    operationId: 'readForecast',
+    summary: 'Get what was expected of a build when it was planned, and when it should end.',
+    description: 'A 404 also means that no split and no queue of the build is known.',
+    answers: ['ForecastAnswer'],
+    what: 'The expected duration, the bound, and what the build took or when it should end.',
+  }),
+  getOfCiRun('/v1/builds/:id/trace', insightOf('trace', toTraceQuery), {
+    operationId: 'traceBuild',
+    summary: 'Get a build as a trace for Perfetto or DevTools, or for a collector of OpenTelemetry.',
+    description: 'A thread for each node. The files of a batch follow one another, because only their durations are known.',
+    answers: ['TraceAnswer', 'OtlpTraceAnswer'],
+    what: 'Chrome trace events, or a request to a collector.',
+    query: 'TraceQuery',
+  }),
+  getOfCiRun('/v1/builds/:id/why', insightOf('why', toWhyQuery), {
+    operationId: 'explainBuild',
+    summary: 'Explain why each node got its files.',
+    description: 'Each batch, or part of a split, with what was known when it was handed out.',
+    answers: ['WhyAnswer'],
+    what: 'The hand-outs in the order of time.',
+    query: 'WhyQuery',
+  }),
+];

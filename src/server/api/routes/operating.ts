@@ -2,10 +2,12 @@ import { version } from '../../../base/version.js';
 import { Refusal } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
+import { type Endpoint, publicGet } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
 import { baseUrl } from '../links.js';
 import { openApiDocument } from '../openapi/openapi.js';
+import { headers, refusal, response, textResponse } from '../openapi/responses.js';
 
 /** GET /healthz: the process is up. */
 export function healthy(): Answer {
@@ -23,7 +25,7 @@ export async function ready({ readiness }: Context): Promise<Answer> {
 }
 
 /** GET /metrics: for Prometheus, unless the admin port serves it. */
-export function metricsText({ metrics, hasAdminPort }: Context, { method, path }: Request): Promise<Answer> {
+function metricsText({ metrics, hasAdminPort }: Context, { method, path }: Request): Promise<Answer> {
   if (hasAdminPort) throw apiErrors.pathNotFound(method, path);
   return metricsAnswer(metrics);
 }
@@ -32,7 +34,48 @@ export async function metricsAnswer(metrics: Context['metrics']): Promise<Answer
   return { status: 200, ...(await metrics.text()) };
 }
 
-/** GET /openapi.json: the description of this API. It needs no token. */
-export function describeApi(context: Context, request: Request): Answer {
-  return json(200, openApiDocument({ version, url: baseUrl(context, request), headerPrefixes: context.headerPrefixes }));
-}
+/** The endpoints for those who operate the server. */
+export const operating = [
+  publicGet('/healthz', healthy, {
+    operationId: 'isHealthy',
+    tag: 'Operating',
+    summary: 'Check that the process runs.',
+    description: 'Does not check the store.',
+    responses: { '200': response('The process runs.', { schemas: ['Health'] }) },
+  }),
+  publicGet('/readyz', ready, {
+    operationId: 'isReady',
+    tag: 'Operating',
+    summary: 'Check that the store can be written.',
+    description: 'Makes a test write to the disk.',
+    responses: {
+      '200': response('The store can be written.', { schemas: ['Health'] }),
+      '503': refusal('The store cannot be written.', 'Retry-After'),
+    },
+  }),
+  publicGet('/metrics', metricsText, {
+    operationId: 'readMetrics',
+    tag: 'Operating',
+    summary: 'Read metrics for Prometheus.',
+    description: 'If there is an admin port, only that port has them.',
+    responses: {
+      '200': textResponse('The text format of Prometheus.', 'text/plain'),
+      '404': refusal('Only the admin port has metrics.'),
+    },
+  }),
+];
+
+/** The endpoint that describes all of them, itself included. It needs no token. */
+export const descriptionOf = (endpoints: () => readonly Endpoint[]): Endpoint =>
+  publicGet(
+    '/v1/openapi.json',
+    (context, request) =>
+      json(200, openApiDocument(endpoints(), { version, url: baseUrl(context, request), headerPrefixes: context.headerPrefixes })),
+    {
+      operationId: 'describeApi',
+      tag: 'Operating',
+      summary: 'Get this document.',
+      description: 'It is generated from the types that validate requests.',
+      responses: { '200': { description: 'OpenAPI 3.1.', ...headers(), content: { 'application/json': { schema: { type: 'object' } } } } },
+    },
+  );

@@ -3,10 +3,12 @@ import type { Answer, Request } from '../../http/request.js';
 import { projectMetrics } from '../../insight/trends/project-metrics.js';
 import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { plainGet } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
+import { textResponse } from '../openapi/responses.js';
 
 /** GET /v1/metrics: the project of the token, for Prometheus, which sends the token as it does everywhere: `Authorization: Bearer`. */
-export async function metricsOfProject(context: Context, request: Request): Promise<Answer> {
+async function metricsOfProject(context: Context, request: Request): Promise<Answer> {
   const { store, summarizer, now } = context;
   const token = request.token ?? bearerIn(request.authorization);
   const project = await store.access.project(await projectOf(context, { ...request, token }));
@@ -28,3 +30,20 @@ export async function metricsOfProject(context: Context, request: Request): Prom
 function bearerIn(authorization: string): string | null {
   return /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? null;
 }
+
+/** The endpoint for Prometheus, by project. */
+export const metricsEndpoints = [
+  plainGet(
+    '/v1/metrics',
+    metricsOfProject,
+    {
+      operationId: 'readProjectMetrics',
+      tag: 'Trends',
+      summary: 'Read metrics of the project for Prometheus.',
+      description:
+        'Builds, wall time by cause and node time of today (UTC), for the default branch and for all others together, and the newest build of the default branch. All are gauges. The token may also come as `Authorization: Bearer`.',
+      responses: { '200': textResponse('The text format of Prometheus.', 'text/plain') },
+    },
+    { security: [{ testSuiteToken: [] }, { bearer: [] }] },
+  ),
+];

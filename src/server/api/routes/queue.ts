@@ -1,16 +1,9 @@
 import { bytesIn } from '../../../base/bytes.js';
 import { pluralize } from '../../../base/plural.js';
 import { orElse, type Soon, whenKnown } from '../../../base/soon.js';
-import type {
-  CancelAnswer,
-  ConnectFailed,
-  QueueAnswer,
-  QueueForecast,
-  TestPathsAnswer,
-  TestQueueAnswer,
-} from '../../../protocol/messages/queue.js';
+import { limits } from '../../../protocol/limits.js';
+import type { CancelAnswer, ConnectFailed, QueueAnswer, QueueForecast, TestQueueAnswer } from '../../../protocol/messages/queue.js';
 import { PIECE_SIGN } from '../../../protocol/piece-path.js';
-import { newestBuild } from '../../engine/builds.js';
 import type { QueueKey } from '../../engine/keys.js';
 import { bytesOfLinks } from '../../engine/link-notes.js';
 import { handedPieces } from '../../engine/pieces/cuts.js';
@@ -25,14 +18,15 @@ import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
-import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { post } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
-import { aroundLast, codeLine, decodeQuery, json, lines } from '../json.js';
+import { aroundLast, codeLine, json, lines } from '../json.js';
 import { buildsUrl } from '../links.js';
+import { example } from '../openapi/example.js';
+import { refusal, response, testFileResponses } from '../openapi/responses.js';
 import type { PreparedBy } from '../posts.js';
 import { prepare } from '../prepare.js';
-import { toTestPathsQuery } from '../read/queue.js';
 
 /** How a version of the protocol encodes the outcome of a pull. */
 interface QueueEncoding {
@@ -106,13 +100,13 @@ const version2: QueueEncoding = {
 type PreparedQueue = PreparedBy<'prepareQueue'>;
 
 /** POST /v1/queues/queue: connects to the queue of a CI run, creates it, or pulls its next batch. */
-export const queueForNode = (context: Context, request: Request) => answerPull(context, request, version1);
+const queueForNode = (context: Context, request: Request) => answerPull(context, request, version1);
 
 /** POST /v2/queues/queue: the same queues, for clients that report the outcome of each batch. */
-export const testQueueForNode = (context: Context, request: Request) => answerPull(context, request, version2);
+const testQueueForNode = (context: Context, request: Request) => answerPull(context, request, version2);
 
 /** POST /v2/queues/cancel: a node that its CI system cancels says so before it ends. */
-export function cancelNode(context: Context, request: Request): Soon<Answer> {
+function cancelNode(context: Context, request: Request): Soon<Answer> {
   const { store, summarizer, now } = context;
   return whenKnown(prepare(context, 'prepareCancel', request), ({ project, prepared }) =>
     whenKnown(cancel(store, prepared, now()), ({ value, saved }) => {
@@ -266,16 +260,69 @@ const LEASE_MESSAGES = {
   returned: 'node returned after its lease expired',
 };
 
-const NONE: TestPathsAnswer = { failed_paths: [] };
-
-/** GET /v2/test_paths: the paths that clients reported as failed in the newest build of a branch. */
-export async function failedOnBranch(context: Context, request: Request): Promise<Answer> {
-  const { store, jobs } = context;
-  const asker = await askerOf(context, request);
-  const { branch } = toTestPathsQuery(decodeQuery(request.query));
-  const build = await newestBuild(store.builds, asker.project, { branch });
-  const queue = build && (await store.queues.newest(asker.project, build));
-  if (!queue) return json(200, NONE);
-  // Always read in a worker thread, because their number is unknown.
-  return { status: 200, body: (await jobs.read('failedTestPaths', { id: queue.id, list: queue.list }, asker)).json };
-}
+/** The endpoints of queues. */
+export const queues = [
+  post('/v1/queues/queue', queueForNode, {
+    operationId: 'pullFromQueue',
+    tag: 'Queue mode',
+    summary: 'Connect to the queue of a build, create it, or pull the next batch.',
+    description:
+      'Connect first. If there is no queue yet, send `attempt_connect_to_queue: false` and all test files. Then pull with both set to `false` until a batch is empty. A pull from an unknown queue gets a 422, never an empty batch.',
+    body: {
+      schemas: ['QueueMessage'],
+      example: {
+        ...example.node,
+        node_build_id: '1',
+        can_initialize_queue: true,
+        attempt_connect_to_queue: false,
+        test_files: example.listedFiles,
+      },
+    },
+    responses: testFileResponses(
+      {
+        schemas: ['QueueAnswer', 'ConnectFailed'],
+        example: { queue_name: 'c0ffee', build_subset_id: null, test_files: example.timedFiles },
+      },
+      'A batch, empty at the end of the queue, or a code if there is no queue yet.',
+    ),
+  }),
+  post('/v2/queues/queue', testQueueForNode, {
+    operationId: 'pullFromTestQueue',
+    tag: 'Queue mode',
+    summary: 'Use the same queues with a client that reports the outcome of each batch.',
+    description:
+      'A pull sends the `batch_id` of the previous batch and what failed in it. A restarted process first gets the test files of its node that failed or were not reported as run.',
+    body: {
+      schemas: ['TestQueueMessage'],
+      example: {
+        ...example.node,
+        test_queue_id: '1',
+        node_uuid: example.id,
+        batch_index: 0,
+        can_initialize_queue: true,
+        attempt_connect_to_queue: false,
+        paths: example.paths,
+      },
+    },
+    responses: {
+      ...testFileResponses(
+        { schemas: ['TestQueueAnswer', 'ConnectFailed'], example: { paths: example.paths, batch_id: 1 } },
+        'A batch, empty at the end of the queue, or a code if there is no queue yet.',
+        'X-Ballast-Batch-Id',
+      ),
+      '409': refusal('The request has a `test_files_digest`, and the queue was made from another list.'),
+    },
+  }),
+  post('/v2/queues/cancel', cancelNode, {
+    bodyBytes: limits.cancelBytesPerRequest,
+    operationId: 'cancelNode',
+    tag: 'Queue mode',
+    summary: 'Say that the process of a node ends, because its CI system cancels it.',
+    description:
+      'When all nodes that work on a queue have said so, its CI run has ended as cancelled. The files of the node stay with it until its lease ends. A node that pulls again works again.',
+    body: { schemas: ['CancelMessage'], example: { ...example.node, test_queue_id: '1', node_uuid: example.id } },
+    responses: {
+      '200': response('Whether it was noted.', { schemas: ['CancelAnswer'], example: { is_noted: true } }),
+    },
+  }),
+];

@@ -7,9 +7,11 @@ import type { LineKey, LineOrder } from '../../insight/trends/build-lines.js';
 import { buildTrend } from '../../insight/trends/build-trend.js';
 import { askerOf, projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { get } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
 import type { Asker } from '../job-runner.js';
 import { decodeQuery, json } from '../json.js';
+import { response } from '../openapi/responses.js';
 import {
   dayOfDate,
   toBuildLinesQuery,
@@ -25,7 +27,7 @@ const DEFAULT_DAYS = 56;
 const DEFAULT_FILES = 1000;
 
 /** GET /v1/trends/builds: the builds of a branch by day or week. */
-export async function trendOfBuilds(context: Context, request: Request): Promise<Answer> {
+async function trendOfBuilds(context: Context, request: Request): Promise<Answer> {
   const project = await projectOf(context, request);
   const { branch = null, by = 'day', ...dates } = toBuildTrendQuery(decodeQuery(request.query));
   const to = dates.to === undefined ? Math.floor(context.now() / DAY_MILLISECONDS) : dayOfDate(dates.to);
@@ -37,7 +39,7 @@ export async function trendOfBuilds(context: Context, request: Request): Promise
 }
 
 /** GET /v1/trends/files: the files of a branch over its last builds. */
-export async function trendOfFiles(context: Context, request: Request): Promise<Answer> {
+async function trendOfFiles(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
   const { branch, path = null, sort = 'estimate', offset = 0, limit = DEFAULT_FILES } = toFileTrendsQuery(decodeQuery(request.query));
   const subject = { ...(await branchOf(context, asker, branch)), path, order: sort, offset, limit };
@@ -45,7 +47,7 @@ export async function trendOfFiles(context: Context, request: Request): Promise<
 }
 
 /** GET /v1/trends/files/history: one file over the last builds of a branch. */
-export async function historyOfFile(context: Context, request: Request): Promise<Answer> {
+async function historyOfFile(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
   const { branch, path } = toFileHistoryQuery(decodeQuery(request.query));
   const subject = { ...(await branchOf(context, asker, branch)), path: fileOfPiece(path), now: context.now() };
@@ -53,7 +55,7 @@ export async function historyOfFile(context: Context, request: Request): Promise
 }
 
 /** GET /v1/trends/nodes: the nodes of a branch over its last builds. */
-export async function trendOfNodes(context: Context, request: Request): Promise<Answer> {
+async function trendOfNodes(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
   const { branch = null, node_total = null } = toNodeTrendsQuery(decodeQuery(request.query));
   const subject = { project: asker.project, branch, node_total, builds: limits.trendBuilds };
@@ -73,7 +75,7 @@ async function branchOf({ store }: Context, { project }: Asker, branch?: string)
 const DEFAULT_LIMIT = 50;
 
 /** GET /v1/build_summaries: builds with what is known of each without reading its runs, newest first. */
-export async function buildSummaries(context: Context, request: Request): Promise<Answer> {
+async function buildSummaries(context: Context, request: Request): Promise<Answer> {
   const { jobs, now } = context;
   const asker = await askerOf(context, request);
   const { project } = asker;
@@ -97,3 +99,50 @@ export async function buildSummaries(context: Context, request: Request): Promis
 function orderOf(sort: string): LineOrder {
   return { key: sort.replace('-', '') as LineKey, isDescending: sort.startsWith('-') };
 }
+
+/** The endpoints that follow builds. */
+export const trends = [
+  get('/v1/build_summaries', buildSummaries, {
+    operationId: 'listBuildSummaries',
+    tag: 'Trends',
+    summary: 'List builds with a summary of each, newest first.',
+    description:
+      'A summary is written some seconds after a run of the build was recorded. CI runs that have begun and recorded nothing come first, on the first page only; those that ended so have no `build_id`, and `limit` and `total` do not count them. With `failed=true` a request searches 500 builds; `searched_to` and `next` tell how to go on. If no build has the `branch` or the `commit_hash`, `similar` has branches that contain it, or commits that begin with it.',
+    query: 'BuildLinesQuery',
+    responses: { '200': response('A part of the list.', { schemas: ['BuildLines'] }) },
+  }),
+  get('/v1/trends/builds', trendOfBuilds, {
+    operationId: 'getBuildTrend',
+    tag: 'Trends',
+    summary: 'Get wall time, idle time and savings of a branch by day or week.',
+    description: 'A build counts on the day on which its newest CI run began. Days without builds are left out. At most 400 days.',
+    query: 'BuildTrendQuery',
+    responses: { '200': response('The days, oldest first.', { schemas: ['BuildTrend'] }) },
+  }),
+  get('/v1/trends/files', trendOfFiles, {
+    operationId: 'listFileTrends',
+    tag: 'Trends',
+    summary: 'List the files of a branch over its last 100 builds.',
+    description:
+      'A suite so large that 100 builds have more than 6,000,000 recorded times is read over fewer builds. `growth` and `spread` sort by seconds, not by factors, so that files that cost most come first.',
+    query: 'FileTrendsQuery',
+    responses: { '200': response('A part of the files.', { schemas: ['FileTrends'] }) },
+  }),
+  get('/v1/trends/files/history', historyOfFile, {
+    operationId: 'getFileHistory',
+    tag: 'Trends',
+    summary: 'Get the times of a file in the last 100 builds of a branch.',
+    description:
+      'With the estimate before each build and the builds in which its duration changed. No points: the branch has not recorded it.',
+    query: 'FileHistoryQuery',
+    responses: { '200': response('The history, oldest build first.', { schemas: ['FileHistory'] }) },
+  }),
+  get('/v1/trends/nodes', trendOfNodes, {
+    operationId: 'getNodeTrends',
+    tag: 'Trends',
+    summary: 'Find nodes that are slow again and again.',
+    description: 'Over the last 100 builds with the same number of nodes.',
+    query: 'NodeTrendsQuery',
+    responses: { '200': response('The nodes by index.', { schemas: ['NodeTrends'] }) },
+  }),
+];

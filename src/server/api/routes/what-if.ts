@@ -1,18 +1,18 @@
-import type { Variant } from '../../../protocol/answers/what-if.js';
-import { noSettings } from '../../../protocol/project-settings.js';
 import { settingsOf } from '../../engine/access.js';
 import type { Answer, Request } from '../../http/request.js';
-import { firstCounts, furtherCounts, nodeCountsAnswer, type PreparedBuild } from '../../insight/what-if/node-counts.js';
 import { planAnswer } from '../../insight/what-if/prepare-plan.js';
 import { piecesGain, whatIfAnswer, worthCutting } from '../../insight/what-if/prepare-what-if.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { getOfBuild, post } from '../endpoint.js';
 import { decodeQuery, json } from '../json.js';
+import { example } from '../openapi/example.js';
+import { response } from '../openapi/responses.js';
 import { prepare } from '../prepare.js';
-import { toNodeCountsQuery, toWhatIfQuery } from '../read/plan.js';
+import { toWhatIfQuery } from '../read/plan.js';
 
 /** GET /builds/:id/what_if: a build played again with other numbers of nodes. */
-export async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
+async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
   const { jobs, whatIfs, pullCost, now } = context;
   const asker = await askerOf(context, request);
   const settings = await settingsOf(context.store.access, asker.project);
@@ -51,35 +51,64 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
   return json(200, whatIfAnswer(prepared, variants, gain, settings));
 }
 
-/** GET /trends/node_counts: how many nodes the last builds of a branch need. Each build is read and played in turns of its own. */
-export async function nodeCountsOfBranch(context: Context, request: Request): Promise<Answer> {
-  const { store, jobs, whatIfs, summarizer, now } = context;
-  const asker = await askerOf(context, request);
-  const asked = toNodeCountsQuery(decodeQuery(request.query));
-  const project = await store.access.project(asker.project);
-  const settings = project?.settings ?? noSettings;
-  const branch = asked.branch ?? project?.default_branch ?? '';
-  const { builds, outdated } = await jobs.read('buildsToPlay', { project: asker.project, branch }, asker);
-  for (const build of outdated) summarizer.outdated(build);
-  const prepared: PreparedBuild[] = [];
-  for (const build of builds) prepared.push(await jobs.read('prepareBuild', { build, now: now() }, asker, { isUnderWay: true }));
-  const subject = { branch, target: asked.target ?? settings.target, settings };
-  const played: Variant[][] = prepared.map(() => []);
-  const play = async (counts: readonly number[]) => {
-    for (const [i, { scenario }] of prepared.entries()) {
-      played[i] = [...played[i]!, ...(await whatIfs.variants(scenario, counts, asker))].sort((a, b) => a.nodes - b.nodes);
-    }
-    return nodeCountsAnswer(subject, prepared, played);
-  };
-  const first = await play(firstCounts(prepared, subject.target));
-  const further = furtherCounts(first);
-  return json(200, further.length === 0 ? first : await play(further));
-}
-
 /** POST /plan: how long a suite will take with each number of nodes. */
-export async function planAhead(context: Context, request: Request): Promise<Answer> {
+async function planAhead(context: Context, request: Request): Promise<Answer> {
   const { project, prepared } = await prepare(context, 'preparePlan', request);
   const asker = { project, isPage: false, hasLeft: request.hasLeft };
   const variants = await context.whatIfs.variants(prepared.scenario, prepared.nodes, asker);
   return json(200, planAnswer(prepared, variants, await settingsOf(context.store.access, project)));
 }
+
+const planned = {
+  assumptions: {
+    mode: 'queue',
+    start_spread: 0,
+    pull_cost: 2,
+    setup: 0,
+    estimates: 'now',
+    in_pieces: false,
+    cut: [],
+    sentences: ['The nodes start together.'],
+  },
+  files: 2,
+  unknown_files: 1,
+  total: 83,
+  variants: [
+    {
+      nodes: 2,
+      wall: 43.5,
+      node_seconds: 87,
+      job_seconds: 83,
+      price: null,
+      floor: 41.5,
+      ratio: 1.0482,
+      bound_by_file: false,
+      measured: null,
+    },
+  ],
+  useful_nodes: 2,
+  longest: { path: 'spec/cart_spec.rb', seconds: 41.5 },
+  nodes_within: 2,
+};
+
+/** The endpoints that play builds. */
+export const whatIf = [
+  getOfBuild('/v1/builds/:id/what_if', whatIfOfBuild, {
+    operationId: 'playBuild',
+    tag: 'Builds',
+    summary: 'Play a build again with other numbers of nodes.',
+    description:
+      'The planner of the server runs on the recorded times: wall time and node time by number of nodes, what other methods would have taken, and the files that are worth cutting.',
+    query: 'WhatIfQuery',
+    responses: { '200': response('The outcome with each number of nodes.', { schemas: ['WhatIfAnswer'] }) },
+  }),
+  post('/v1/plan', planAhead, {
+    operationId: 'planAhead',
+    tag: 'Builds',
+    summary: 'Forecast a build for several numbers of nodes.',
+    description:
+      'The suite takes its estimates of today, and its nodes start like those of the newest build. For the job that starts the nodes.',
+    body: { schemas: ['PlanMessage'], example: { branch: 'main', within: 600, test_files: example.listedFiles } },
+    responses: { '200': response('The outcome with each number of nodes.', { schemas: ['PlanAnswer'], example: planned }) },
+  }),
+];

@@ -1,5 +1,3 @@
-import { parametersOf } from './schemas.js';
-
 /** A JSON body: one of the named schemas, and an example. */
 export interface Content {
   schemas: readonly string[];
@@ -55,8 +53,8 @@ const shared = (names: Record<string, keyof typeof sharedResponses>) =>
 
 /** Responses of every operation that needs a token. */
 export const tokenResponses = shared({ 403: 'NoToken', 500: 'Failed', 503: 'Busy' });
-const queryResponses = { ...tokenResponses, ...shared({ 422: 'Invalid' }) };
-const bodyResponses = {
+export const queryResponses = { ...tokenResponses, ...shared({ 422: 'Invalid' }) };
+export const bodyResponses = {
   ...queryResponses,
   ...shared({ 400: 'NotJson', 408: 'TooSlow', 413: 'TooLarge', 415: 'NotJsonType', 507: 'Full' }),
 };
@@ -83,46 +81,3 @@ export const testFileResponses = (content: Content, description: string, ...head
   },
   '406': refusal('Only with `Accept: text/plain`: a path has a line break.'),
 });
-
-interface Operation {
-  operationId: string;
-  tag: string;
-  summary: string;
-  description: string;
-  responses: object;
-}
-
-export interface Query extends Operation {
-  /** The name of the query's type. */
-  query: string;
-}
-
-export const operation = ({ tag, ...description }: Operation, details: object = {}) => ({ ...description, tags: [tag], ...details });
-
-const clientHeaders = ['ClientName', 'ClientVersion', 'RetryCount'].map(name => ref('parameters', name));
-
-export const post = ({ body, ...description }: Operation & { body: Content }) => ({
-  post: operation(description, {
-    parameters: clientHeaders,
-    requestBody: { required: true, content: json(body) },
-    responses: { ...description.responses, ...bodyResponses },
-  }),
-});
-
-export const get = ({ query, ...description }: Query) => ({
-  get: operation(description, { parameters: parametersOf(query), responses: { ...queryResponses, ...description.responses } }),
-});
-
-/** The build of a path: its id, or that of one of its CI runs. */
-export const buildId = { name: 'id', in: 'path', required: true, schema: ref('schemas', 'Uuid') };
-
-/** A GET about a build, of which nothing need be recorded yet. */
-export const getOfBuild = ({ query, ...description }: Query) => ({
-  get: operation(description, {
-    parameters: [buildId, ...parametersOf(query)],
-    responses: { ...queryResponses, ...description.responses, '404': refusal('There is no such build or CI run.') },
-  }),
-});
-
-/** A GET that needs no token. */
-export const publicGet = (description: Operation, details: object = {}) => ({ get: operation(description, { ...details, security: [] }) });
