@@ -102,14 +102,14 @@ function whatShares(id: string, { environment, found }: Known): string | null {
   return variable ?? (id === found.branch?.value ? 'the branch' : id === found.commitHash?.value ? 'the commit' : null);
 }
 
-/** Whether another variable than that of the id has the id or a part of it. */
+/** Reports whether another variable than that of the id has the id or a part of it. */
 function isMadeOfVariables(id: string, name: string, { environment }: Known): boolean {
   return Object.entries(environment).some(
     ([other, text]) => other !== name && text && (text === id || (text.length > 1 && id.includes(text))),
   );
 }
 
-/** Whether an id contains a text that is long enough to be an id, and not within a word. */
+/** Reports whether an id contains a text that is long enough to be an id, and not within a word. */
 function isPart(text: string, id: string): boolean {
   const at = text.length > 3 ? id.indexOf(text) : -1;
   const isBoundary = (character = '-') => !/[a-z\d]/i.test(character);

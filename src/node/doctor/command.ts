@@ -44,7 +44,7 @@ export function checkCommand(question: CommandQuestion): Finding[] {
     : [fine('command.no_trap', `nothing in the command ${command.join(' ')} is known to skip, divide or stop tests`)];
 }
 
-/** What `queue` itself refuses, in its words. */
+/** Faults that `queue` itself refuses, in its words. */
 function refusals({ command, files, reports, runsPieces, environment }: CheckedCommand): Finding[] {
   const fault = commandFault(command, files ?? []) ?? (runsPieces ? pieceSupport(command, reports, environment) : null);
   return fault && 'what' in fault ? [problem('command.refused', fault.what, fault.remedy)] : [];
@@ -63,7 +63,7 @@ function packageFindings({ words }: CheckedCommand): Finding[] {
   ];
 }
 
-/** Whether the files of a batch get to the runner. */
+/** Finds commands whose files do not get to the runner. */
 function placeFindings({ command, script }: CheckedCommand): Finding[] {
   const isPlaced = readsListFile(command) || command.some(arg => arg === '{}' || arg.includes('{,}'));
   const within = command.find(arg => arg !== '{}' && arg.includes('{}'));
@@ -177,7 +177,7 @@ function containedPaths(files: readonly string[]): [string, string][] {
   });
 }
 
-/** What loses the exit code of the runner in a shell script. */
+/** Finds shell scripts that lose the exit code of the runner. */
 function shellFindings({ script, reports, command }: CheckedCommand): Finding[] {
   if (script === null) return [];
   const options = command.slice(1).join(' ');
@@ -200,7 +200,7 @@ function shellFindings({ script, reports, command }: CheckedCommand): Finding[] 
   ];
 }
 
-/** What makes each runner write a report. */
+/** Flags with which each runner writes a report. */
 const REPORT_FLAGS: Partial<Record<Runner, string>> = {
   jest: '--reporters=default --reporters=jest-junit',
   vitest: '--reporter=default --reporter=junit --outputFile.junit=vitest.xml',
@@ -239,7 +239,7 @@ function reportFindings({ runner, words, reports, environment }: CheckedCommand)
   ];
 }
 
-/** Whether the JUnit reports of node --test name files. */
+/** True if the JUnit reports of node --test name files. */
 const NODE_NAMES_FILES = Number(process.versions.node.split('.')[0]) >= 24;
 
 function hasJestJunitSettings(): boolean {

@@ -1,10 +1,10 @@
-/** What `doctor` found out: something that is as it should be (or worth knowing), may go wrong, or will. */
+/** Result of a check by `doctor`: something that is as it should be (or worth knowing), may go wrong, or will. */
 export interface Finding {
   /** A stable name, such as server.refused. */
   id: string;
   level: 'ok' | 'warning' | 'error';
   sentence: string;
-  /** What to do; null: nothing. */
+  /** Advice; null: there is nothing to do. */
   remedy: string | null;
 }
 

@@ -22,7 +22,7 @@ const noCheckout: Checkout = { branch: () => null, commitHash: () => null };
 
 const OF_MATRIX = `no variable has the number of a matrix job: give the job env: {BALLAST_NODE_INDEX: "\${{ strategy.job-index }}", BALLAST_NODE_TOTAL: "\${{ strategy.job-total }}"}`;
 
-/** How each CI system starts numbered nodes; of the others, users number the jobs. */
+/** Ways in which CI systems start numbered nodes; for the others, users number the jobs. */
 const numbering: Readonly<Record<string, string>> = {
   'GitHub Actions': OF_MATRIX,
   'Gitea Actions': OF_MATRIX,

@@ -14,7 +14,7 @@ export interface IdentitySources {
 
 /** The values of the identity, and who says each; null: nobody does. */
 export type Found = Record<IdentityField, FoundValue | null>;
-/** What the checks of the identity start from. */
+/** Input of the checks of the identity. */
 export type Known = IdentitySources & { found: Found; system: CiSystem };
 
 /** Names what a value was given by: --branch, BALLAST_BRANCH, GITHUB_REF_NAME, git. */

@@ -33,7 +33,7 @@ export async function checkServer(question: ServerQuestion): Promise<{ findings:
   return { findings: [...own, ...findings], api: answered.isAnswered && isTokenUsable ? api : null };
 }
 
-/** What a node does while the server is away. @param files null: the list is not known */
+/** Says what a node does while the server is away. @param files null: the list is not known */
 export function outageFinding(files: number | null): Finding {
   const all = files === null ? 'every test file' : allOf(files, 'test file');
   return fine(

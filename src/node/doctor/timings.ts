@@ -7,7 +7,7 @@ import { type Api, RequestRejected, ServerUnreachable } from '../client/api.js';
 import { normalizePath } from '../reports/known-files.js';
 import { type Finding, fine, warning } from './finding.js';
 
-/** What share of unknown files is worth a warning. */
+/** Share of unknown files that is worth a warning. */
 const FEW = 0.5;
 
 /** Compares the list with what the server has measured. */

@@ -116,7 +116,7 @@ export function routeAdmin(context: Context, request: Request): Answer | Promise
   return notFound(context, request, () => apiErrors.adminPathNotFound(path));
 }
 
-/** Whether a request is one of the dashboard, and the port serves it. */
+/** Reports whether a request is one of the dashboard, and the port serves it. */
 function hasPage({ dashboard }: Context, { method, path }: Request): boolean {
   const isRequest = Object.hasOwn(dashboardTable, path) && path.startsWith('/dashboard/');
   return dashboard !== null && (isRequest || ((method === 'GET' || method === 'HEAD') && dashboardEndpointOf(path) !== null));
@@ -135,7 +135,7 @@ function notFoundError({ method, path }: Request): ApiError {
   return apiErrors.pathNotFound(method, path);
 }
 
-/** Whether a body of this type may be JSON. Many clients send no type or a wrong one, so only types that name another format are refused. */
+/** Reports whether a body of this type may be JSON. Many clients send no type or a wrong one, so only types that name another format are refused. */
 function maybeJson(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const type = contentType.split(';')[0]!.trim().toLowerCase();

@@ -13,7 +13,7 @@ import { example } from '../openapi/example.js';
 import { response } from '../openapi/responses.js';
 import { prepare } from '../prepare.js';
 
-/** What a recorded run takes on the disk: its entries in indexes, and each time. */
+/** Bytes of a recorded run on the disk: its entries in indexes, and each time. */
 const BYTES_OF_RUN = 200;
 const BYTES_OF_TIME = 12;
 

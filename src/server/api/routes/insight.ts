@@ -57,7 +57,7 @@ interface CiRunDescription extends Omit<Query, 'tag' | 'query' | 'responses'> {
   query?: string;
   /** The names of the answers' types. */
   answers: readonly string[];
-  /** What the answer has. */
+  /** Contents of the answer. */
   what: string;
 }
 

@@ -28,7 +28,7 @@ import { refusal, response, testFileResponses } from '../openapi/responses.js';
 import type { PreparedBy } from '../posts.js';
 import { prepare } from '../prepare.js';
 
-/** How a version of the protocol encodes the outcome of a pull. */
+/** The encoding of the outcome of a pull in a version of the protocol. */
 interface QueueEncoding {
   job: 'prepareQueue' | 'prepareTestQueue';
   /** The parameter that names the CI run. */

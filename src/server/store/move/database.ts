@@ -3,10 +3,10 @@ import type { Database } from '../postgresql/connection/database.js';
 import { lastNumber, setIdentity } from '../postgresql/schema.js';
 import { columnsOf, MOVED, type MovedTable, type Row, type Side } from './move.js';
 
-/** How many rows are read at once. */
+/** Rows that are read at once. */
 const SOME = 200;
 
-/** Where rows are left out: a build without runs waits for the sweep, as does a day without builds. */
+/** Conditions of rows that move: a build without runs waits for the sweep, as does a day without builds. */
 const CONDITIONS: Partial<Record<MovedTable, string>> = { builds: 'not is_empty', days: 'builds > 0' };
 
 const NUMBERS = {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What both stores keep, as rows of the tables in PostgreSQL (see schema.ts) without what only one of them has: turns, indexes, the numbers of
- * queues. A row has these columns. A database reads the rows of a table in the order of its key, which has an index. The queues of a build come
- * in the order of their creation; the journal has a row for each group of changes, from 0 on, and those of a folder have the attempt 0.
+ * Records that both stores keep, as rows of the tables in PostgreSQL (see schema.ts) without the columns that only one of them has: turns, indexes,
+ * the numbers of queues. A row has these columns. A database reads the rows of a table in the order of its key, which has an index. The queues of a
+ * build come in the order of their creation; the journal has a row for each group of changes, from 0 on, and those of a folder have the attempt 0.
  * 'identities' has the last number that was given to a project or a build.
  */
 export const MOVED = {
@@ -75,7 +75,7 @@ export interface Side {
   put(table: MovedTable, rows: readonly Row[]): Promise<void>;
 }
 
-/** How many rows are put at once. */
+/** Rows that are put at once. */
 const SOME = 200;
 
 /**

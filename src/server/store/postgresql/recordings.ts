@@ -45,13 +45,13 @@ interface Waiting {
   at: Millis;
   /** When it is refused, in milliseconds of the monotonic clock. */
   until: number;
-  /** What is taken for the last run of its node in the build; 0: it has none, as nearly always. */
+  /** Number of the run that is taken for the last one of its node in the build; 0: it has none, as nearly always. */
   last: number;
   resolve: (recorded: Recorded) => void;
   reject: (error: unknown) => void;
 }
 
-/** What the database has of a run and its build. */
+/** Records that the database has of a run and its build. */
 interface Found {
   id: string;
   is_added: boolean;
@@ -60,15 +60,15 @@ interface Found {
   last: number | null;
   last_run: string | null;
   last_at: number | null;
-  /** Whether its client said that it had sent it before. */
+  /** True if its client said that it had sent the run before. */
   last_repeated: boolean | null;
-  /** Whether that has the same CI run, test files and times. */
+  /** True if the last run has the same CI run, test files and times. */
   is_same: boolean | null;
-  /** How many runs of the node are kept. */
+  /** Number of runs of the node that are kept. */
   kept: number;
 }
 
-/** What the creation of a build rests on. */
+/** Records that the creation of a build rests on. */
 interface Creating {
   project: number;
   builds_turn: number;
@@ -447,7 +447,7 @@ function runsOf(runs: readonly Waiting[], values: unknown[]): string {
   from ${rowsOf('v', columns, runs, values)}`;
 }
 
-/** What became of a run that need not be recorded any more, or is refused; null: it is to be recorded. */
+/** Outcome of a run that need not be recorded any more, or is refused; null: it is to be recorded. */
 function knownOutcome({ id, caller, at }: Waiting, { last, last_run, last_at, last_repeated, is_same, kept }: Found): Recorded | null {
   if (last === null) return null;
   const run = { created_at: last_at!, isSame: is_same!, kept, isItself: last_run === id, isRepeated: last_repeated! };

@@ -1,6 +1,6 @@
 import type { Parts } from '../parts.js';
 
-/** What leads to the records of other tables. Each part is read when it is first needed. */
+/** Look-ups of the keys that lead to the records of other tables. Each part is read when it is first needed. */
 export type References = ReturnType<typeof referencesIn>;
 
 export function referencesIn({ expiry, splits, queues, queuesOfNodeBuild, ciRuns, paths, pathNames }: Parts) {
@@ -16,7 +16,7 @@ export function referencesIn({ expiry, splits, queues, queuesOfNodeBuild, ciRuns
       }
       return found;
     }),
-    /** Whether a split or queue exists. */
+    /** Reports whether a split or queue exists. */
     exists: (id: string, kinds: 'split' | 'queue' | 'split or queue') =>
       (kinds !== 'queue' && splitIds().has(id)) || (kinds !== 'split' && queues.doesExist(id)),
     /** The first key that leads to each queue, by its id. */

@@ -36,7 +36,7 @@ export function addressesOf(url: string): Address[] {
   });
 }
 
-/** Whether a server is this machine. */
+/** Reports whether a server is this machine. */
 export function isLocal({ host }: Address): boolean {
   return host.startsWith('/') || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

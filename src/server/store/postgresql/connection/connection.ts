@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Address } from './address.js';
 import { noAnswer } from './errors.js';
 
-/** How to get in, besides what the address has. */
+/** The parts of a login besides the address. */
 interface Login {
   /** Asked when the server wants one. */
   password: () => Promise<string>;
@@ -23,7 +23,7 @@ type Done = (error: Error | null, result?: pg.QueryResult) => void;
 export class Connection {
   /** Why it is of no use any more; null: it is of use. */
   lostBy: { error: unknown } | null = null;
-  /** It is to be replaced by a new one. */
+  /** True if the connection is to be replaced by a new one. */
   isOld = false;
   /** The database warned during the last statement: an operator may have ended the wait of its commit for a standby. */
   hasWarned = false;

@@ -1,13 +1,13 @@
 import { Refusal, refusals } from '../../../engine/refusal.js';
 import type { Address } from './address.js';
 
-/** What the database, the network or TLS calls an error, or the cause of a refusal; null: it has no code. */
+/** Code of an error, or of the cause of a refusal, by the database, the network or TLS; null: it has no code. */
 export function codeOf(error: unknown): string | null {
   const { code } = ((error as Error).cause ?? error) as { code?: unknown };
   return typeof code === 'string' ? code : null;
 }
 
-/** Whether the database refused a value that must be unique. */
+/** Reports whether the database refused a value that must be unique. */
 export const isTaken = (error: unknown) => codeOf(error) === '23505';
 
 /** The statement lost against another one, and can run again. */
@@ -19,7 +19,7 @@ export const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 /** The codes of the database: five digits and capital letters. Those of the network begin with E. */
 const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/;
 
-/** Whether a server answered, although with an error. */
+/** Reports whether a server answered, although with an error. */
 export const isAnswer = (error: unknown) => error instanceof Error && 'severity' in error && SQLSTATE.test(codeOf(error) ?? '');
 
 /** The server ends its connections, accepts none or no more, or takes no writes; or it does not know what became of the statement. */
@@ -31,7 +31,7 @@ const isOfNetwork = (error: unknown, code: string) => /^E[A-Z_]+$/.test(code) &&
 /** The file with the password or the certificate cannot be read. */
 const isOfFile = (error: unknown) => codeOf(error) === 'EISDIR' || (error as NodeJS.ErrnoException).syscall === 'open';
 
-/** Whether the database may answer the same another time, or on another server. */
+/** Reports whether the database may answer the same another time, or on another server. */
 export function mayPass(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== null) return SQLSTATE.test(code) ? AWAY.test(code) : isOfNetwork(error, code);
@@ -43,7 +43,7 @@ export const noAnswer = (milliseconds: number) => Object.assign(new Error(`no an
 
 export const closed = () => new Error('the store is closed');
 
-/** What the caller of the store is told. What a statement itself may be refused for stays as it is: its values, or a value that is taken. */
+/** The error for the caller of the store. A refusal of the statement itself stays as it is: of its values, or of a value that is taken. */
 export function refusalOf(error: unknown): unknown {
   if (error instanceof Refusal) return error;
   if (mayPass(error) || isConflict(error)) return refusals.databaseAway(error);

@@ -1,10 +1,10 @@
 /** Numbers of statements, and milliseconds. */
 export const BOUNDS = {
-  /** How long the caller of a statement waits for a database that does not answer. Clients wait 15 s for an answer. */
+  /** Time that the caller of a statement waits for a database that does not answer. Clients wait 15 s for an answer. */
   wait: 12_000,
   /** Statements that may wait for a connection to the database; beyond it 503. */
   waiting: 10_000,
-  /** How long a connection to the database may take to be made, or to be ended. */
+  /** Time in which a connection to the database is made, or ended. */
   connect: 5000,
   /** After this time a connection is replaced by a new one: the plans of its statements follow the data then. */
   connection: 600_000,
@@ -12,7 +12,7 @@ export const BOUNDS = {
   watch: 1000,
   /** Without an answer to that for this time, all connections are made again. */
   silence: 2000,
-  /** How long statements that are under way may take when the store is closed. */
+  /** Time for statements that are under way when the store is closed. */
   close: 2000,
 };
 
@@ -40,7 +40,7 @@ export interface DatabaseOptions {
 
 export type StatementKind = 'read' | 'change';
 
-/** What all parts of a Database go by. */
+/** Settings of all parts of a Database. */
 export interface Settings extends DatabaseOptions {
   bounds: typeof BOUNDS;
   /** Aborted when the database is closed. */

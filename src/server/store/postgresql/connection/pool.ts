@@ -6,7 +6,7 @@ import type { Servers } from './servers.js';
 
 /** The statements that want connections. */
 export interface Demand {
-  /** How many of a kind wait for a connection. */
+  /** Number of statements of a kind that wait for a connection. */
   waiting(kind: StatementKind): number;
   /** Uses free connections. */
   serve(): void;
@@ -49,7 +49,7 @@ export class Pool {
     return { open, busy: open - this.#idle.length };
   }
 
-  /** Whether a statement may have a connection now. */
+  /** Reports whether a statement may have a connection now. */
   hasFree(kind: StatementKind): boolean {
     return this.#idle.length > 0 && this.#mayRun(kind);
   }

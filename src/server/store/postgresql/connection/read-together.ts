@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Reads records by a key: those that are asked for in one turn of the event loop with one statement. */
 export class ReadTogether<Row> {
-  /** What is asked for in this turn. */
+  /** The keys of this turn, and the read of their rows. */
   #turn: { keys: Set<string>; rows: Promise<Map<string, Row>> } | null = null;
 
   /**

@@ -103,7 +103,7 @@ export class Servers {
     if (this.address === address) this.#at = (this.#at + 1) % this.count;
   }
 
-  /** How long to wait after so many attempts to connect: the others of several servers are tried at once. */
+  /** Pause after so many attempts to connect: the other servers are tried at once. */
   pauseAfter(failures: number): number {
     const rounds = failures / this.count;
     return Number.isInteger(rounds) ? pauseAfter(rounds - 1) : 0;

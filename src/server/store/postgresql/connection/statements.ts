@@ -8,13 +8,13 @@ import { type Demand, Pool } from './pool.js';
 import type { Servers } from './servers.js';
 import { nameOf, withCommit } from './sql.js';
 
-/** How often a statement that lost against another one runs again. */
+/** Times that a statement which lost against another one runs again. */
 const DATABASE_CONFLICTS = 10;
 
-/** What a statement returned. */
+/** Result of a statement. */
 export interface Result<Row> {
   rows: Row[];
-  /** How many rows it changed, or returned. */
+  /** Number of rows that it changed, or returned. */
   count: number;
 }
 
@@ -23,7 +23,7 @@ interface Call {
   kind: StatementKind;
   text: string;
   values: unknown[];
-  /** It commits something in any case, also when it runs again and finds its changes. */
+  /** True if the statement commits something in any case, also when it runs again and finds its changes. */
   hasCommit: boolean;
   /** Its plan is kept for the next time, unless it has a long list. */
   keepsPlan: boolean;
@@ -32,7 +32,7 @@ interface Call {
   until: number;
   /** The caller has its result, or an error. */
   isOver: boolean;
-  /** What it runs on; null: it waits. */
+  /** Connection that it runs on; null: it waits. */
   connection: Connection | null;
   resolve: (result: Result<any>) => void;
   reject: (error: unknown) => void;
@@ -45,7 +45,7 @@ interface Call {
 export class Statements implements Demand {
   /** The key of this process in the table of processes. */
   readonly process = randomUUID();
-  /** How many ran again because their connection was lost, or their commit is uncertain. */
+  /** Number of statements that ran again because their connection was lost, or their commit is uncertain. */
   repeated = 0;
   readonly pool: Pool;
   /** All whose callers wait, in the order in which they came. */

@@ -22,7 +22,7 @@ import { journalOf, queueRow, toQueueInfo } from './queue-rows.js';
  */
 const FLIGHTS = 2;
 const FLIGHTS_BEFORE_PAUSE = 5;
-/** How often a pull waits for the note of another process that a batch was delivered: 1 ms, and each time twice as long, or 2 s together. */
+/** Times that a pull waits for the note of another process that a batch was delivered: 1 ms, and each time twice as long, or 2 s together. */
 const NOTE_WAITS = 11;
 
 /** A queue in memory, as its journal was up to a position. */
@@ -41,7 +41,7 @@ interface Call {
   facts: ReadFacts<Any>;
   verb: Verb<Any, Any>;
   at: Millis;
-  /** How often it waited for the note of another process. */
+  /** Times that it waited for the note of another process. */
   waits: number;
   resolve: (saving: Saving<Any>) => void;
   reject: (error: unknown) => void;
@@ -52,7 +52,7 @@ interface Turn {
   readonly key: string;
   readonly calls: Call[];
   state: State;
-  /** How often another process was faster. */
+  /** Times that another process was faster. */
   lost: number;
 }
 
@@ -70,7 +70,7 @@ interface Ran {
   is: 'ran';
   open: Open;
   turn: Turn;
-  /** What was being answered before the verbs ran. */
+  /** Batches that were being answered before the verbs ran. */
   answering: Answering[];
   /** Of the first calls, one each. */
   values: unknown[];
