@@ -3,6 +3,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { ciSystemOf } from '../src/dashboard/pages/set-up/ci-systems.js';
+import { runners } from '../src/dashboard/pages/set-up/runners.js';
+import { snippetOf } from '../src/dashboard/pages/set-up/snippet.js';
 import { nameOf, systems } from '../src/node/ci/systems.js';
 import { settings } from '../src/server/process/settings.js';
 import { runInProcess } from './harness/run-in-process.js';
@@ -25,6 +28,10 @@ const blocks = [...documents.values()]
   .flatMap(([, block]) => block!.split('\n\n'));
 /** The commands of CI jobs. */
 const recipes = blocks.filter(block => /ballast(\.mjs)? (-- )?(queue|split|verify)|curl --fail/.test(block));
+/** Those that the page Set-up shows, behind the names of their runners. */
+const steps = runners
+  .filter(({ client }) => client === 'ballast')
+  .map(runner => [runner.name, snippetOf(ciSystemOf('other'), runner, { url: 'http://127.0.0.1:1', nodes: 2, token: 't' })] as const);
 
 /**
  * Stands for every command of a recipe. It writes its name to $RAN, and fails if it is the FAILS-th command, after its output. As `ballast
@@ -33,7 +40,7 @@ const recipes = blocks.filter(block => /ballast(\.mjs)? (-- )?(queue|split|verif
 const STUB = `#!/bin/sh
 name=\${0##*/}
 if [ "$name" = node ] && [ "\${1##*/}" = ballast.mjs ]; then
-  [ -e not-fetched ] && exit 1
+  [ -e "\${1%ballast.mjs}not-fetched" ] && exit 1
   name=ballast
   shift
 fi
@@ -142,7 +149,7 @@ const foreignFlags = [
 /** Flags that a plugin adds to a test runner. */
 const pluginFlags = listed(readFileSync(join(root, 'src/node/runners/pytest/ballast_pytest.py'), 'utf8'), /addoption\(\s*"(--[a-z-]+)"/g);
 
-describe('a recipe of the README and the guides', () => {
+describe('a recipe of the README, the guides and the page Set-up', () => {
   it('exists for each runner and for the completeness gate', () => {
     const texts = recipes.join('\n');
     for (const part of [
@@ -162,13 +169,16 @@ describe('a recipe of the README and the guides', () => {
       expect(texts).toContain(part);
   });
 
-  it.each(recipes.map(recipe => [recipe.split('\n')[0]!, recipe] as const))('fails if any of its commands fails: %s', (_, recipe) => {
-    const { code, ran } = run(recipe, 0);
-    expect(code).toBe(0);
-    expect(ran.length).toBeGreaterThan(0);
-    for (const [i, command] of ran.entries())
-      expect({ command, isGreen: run(recipe, i + 1).code === 0 }).toEqual({ command, isGreen: false });
-  });
+  it.each([...recipes.map(recipe => [recipe.split('\n')[0]!, recipe] as const), ...steps])(
+    'fails if any of its commands fails: %s',
+    (_, recipe) => {
+      const { code, ran } = run(recipe, 0);
+      expect(code).toBe(0);
+      expect(ran.length).toBeGreaterThan(0);
+      for (const [i, command] of ran.entries())
+        expect({ command, isGreen: run(recipe, i + 1).code === 0 }).toEqual({ command, isGreen: false });
+    },
+  );
 });
 
 describe('a call of the program', () => {

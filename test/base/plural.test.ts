@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { allOf, pluralize, wasOrWere } from '../../src/base/plural.js';
+import { agree, allOf, pluralize } from '../../src/base/plural.js';
 
 describe('a sentence with a count', () => {
   it('has the singular only for one', () => {
-    const sentence = (count: number) => `${pluralize(count, 'test file')} ${wasOrWere(count)} recorded`;
+    const sentence = (count: number) => `${pluralize(count, 'test file')} ${agree(count, 'was', 'were')} recorded`;
     expect([0, 1, 2].map(sentence)).toEqual(['0 test files were recorded', '1 test file was recorded', '2 test files were recorded']);
   });
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { pluralize, wasOrWere } from '../../base/plural.js';
+import { pluralize } from '../../base/plural.js';
 import { abbreviate, startProgress } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { isServerUrl, isToken, withoutSecrets } from '../../node/client/address.js';
@@ -77,10 +77,9 @@ class Import {
       if (runs === 0 || this.#api === null) throw error;
       const { message, exitCode } = error as Error & { exitCode?: number };
       throw Object.assign(
-        new Error(
-          `${message}; ${pluralize(runs, 'run')} ${wasOrWere(runs)} recorded before that: import again, which records no run twice`,
-          { cause: error },
-        ),
+        new Error(`${message}; ${pluralize(runs, 'run was', 'runs were')} recorded before that: import again, which records no run twice`, {
+          cause: error,
+        }),
         { exitCode },
       );
     } finally {

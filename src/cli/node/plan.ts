@@ -106,7 +106,7 @@ function table({ variants, useful_nodes, files, unknown_files, total, longest, a
     '',
     ...[head, ...rows].map(row => row.map((cell, column) => (column < last ? cell.padStart(widths[column]!) : cell)).join('  ')),
     '',
-    `${isMarked ? '* more' : 'More'} than ${pluralize(useful_nodes, 'node')} ${useful_nodes === 1 ? 'brings' : 'bring'} nothing${isMarked ? '' : '.'}`,
+    `${isMarked ? '* more' : 'More'} than ${pluralize(useful_nodes, 'node brings', 'nodes bring')} nothing${isMarked ? '' : '.'}`,
     ...assumptions.sentences,
   ];
 }

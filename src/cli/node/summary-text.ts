@@ -1,5 +1,5 @@
 import { durationText } from '../../base/duration.js';
-import { allOf, pluralize, wasOrWere } from '../../base/plural.js';
+import { agree, allOf, pluralize } from '../../base/plural.js';
 import type { BuildMinutes, ReceivedComparison, ReceivedCompleteness } from '../../node/client/answers.js';
 import { priceText } from '../../protocol/price.js';
 import { code, link, plain, sentence, table } from './markdown.js';
@@ -85,11 +85,11 @@ function gateLines(
 ): string[] {
   if (gate?.is_complete) {
     const { test_files, recorded } = gate;
-    const how = `${recorded < test_files ? `${recorded} ` : ''}${wasOrWere(recorded)}`;
+    const how = `${recorded < test_files ? `${recorded} ` : ''}${agree(recorded, 'was', 'were')}`;
     return ['', `**Complete**: ${allOf(test_files, 'test file')} ran${recorded < test_files ? ',' : ''} and ${how} recorded.`];
   }
-  if (!gate) return ['', `${pluralize(files, 'test file')} ${wasOrWere(files)} recorded. It is not known whether others were planned.`];
-  const recorded = `${gate.recorded} of ${pluralize(gate.test_files, 'test file')} ${wasOrWere(gate.recorded)} recorded`;
+  if (!gate) return ['', `${pluralize(files, 'test file was', 'test files were')} recorded. It is not known whether others were planned.`];
+  const recorded = `${gate.recorded} of ${pluralize(gate.test_files, 'test file')} ${agree(gate.recorded, 'was', 'were')} recorded`;
   // What is not recorded yet is no reason to retry a node.
   if (is_running) return ['', `**Running**: ${recorded} so far.`];
   return [

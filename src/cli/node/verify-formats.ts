@@ -1,5 +1,5 @@
 import { isAbsolute, posix, relative, sep } from 'node:path';
-import { pluralize, wasOrWere } from '../../base/plural.js';
+import { agree, pluralize } from '../../base/plural.js';
 import type { Environment } from '../../node/ci/systems.js';
 import type { ReceivedCompleteness } from '../../node/client/answers.js';
 
@@ -80,7 +80,7 @@ export function junitReport(answers: readonly ReceivedCompleteness[]): string {
     const name = kind ? `every test file of the ${kind} was recorded` : 'the server knows the CI run';
     const failures = is_complete
       ? []
-      : [...(kind ? [`${recorded} of ${pluralize(test_files, 'test file')} ${wasOrWere(recorded)} recorded`] : []), ...errors];
+      : [...(kind ? [`${recorded} of ${pluralize(test_files, 'test file')} ${agree(recorded, 'was', 'were')} recorded`] : []), ...errors];
     return [
       testCase(name, failures.join('\n')),
       ...unprovenFiles(answer).map(({ path, fate, fault }) => testCase(path, `${fault} (${fate})`)),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pluralize, wasOrWere } from '../../base/plural.js';
+import { agree, pluralize } from '../../base/plural.js';
 import { abbreviate, print, printData, printToStderr } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { detectValue, type Identity, identify, missingMessage } from '../../node/ci/identity.js';
@@ -178,7 +178,7 @@ function report(answer: ReceivedCompleteness): string[] {
 function summaryLine({ is_complete, kind, test_files, recorded, ran_not_recorded, recorded_without_time }: ReceivedCompleteness): string {
   if (!kind) return 'incomplete';
   const counts = [
-    `${recorded} of ${pluralize(test_files, 'test file')} of the ${kind} ${wasOrWere(recorded)} recorded`,
+    `${recorded} of ${pluralize(test_files, 'test file')} of the ${kind} ${agree(recorded, 'was', 'were')} recorded`,
     ...(recorded_without_time.length > 0 ? [`${recorded_without_time.length} of them with a time of 0 only`] : []),
     ...(ran_not_recorded.length > 0 ? ['others run and not recorded'] : []),
   ];

@@ -1,4 +1,5 @@
 import { durationText } from '../../base/duration.js';
+import { agree } from '../../base/plural.js';
 
 /** Times, dates and numbers as people read them. A minus is U+2212, thousands are apart by a narrow space that does not break. */
 
@@ -45,7 +46,7 @@ export function times(ratio: number | null | undefined): string {
 
 /** `1 file`, `212 files`. */
 export function count(value: number, one: string, many = `${one}s`): string {
-  return `${number(value)} ${value === 1 ? one : many}`;
+  return `${number(value)} ${agree(value, one, many)}`;
 }
 
 /** Bytes as `12 MB`, in powers of 1000. */

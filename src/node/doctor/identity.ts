@@ -1,3 +1,4 @@
+import { agree } from '../../base/plural.js';
 import type { Checkout } from '../ci/git.js';
 import {
   detect,
@@ -165,7 +166,7 @@ function unnumbered({ environment }: Known, hint: string | undefined): Finding {
 /** Names the variables that are set and empty, as the end of a sentence. */
 function emptyText(names: readonly string[], environment: Environment): string {
   const empty = names.filter(name => environment[name]?.trim() === '');
-  return empty.length === 0 ? '' : `; ${empty.join(' and ')} ${empty.length > 1 ? 'are' : 'is'} set, but empty`;
+  return empty.length === 0 ? '' : `; ${empty.join(' and ')} ${agree(empty.length, 'is', 'are')} set, but empty`;
 }
 
 function unusableNumber(field: 'nodeIndex' | 'nodeTotal', known: Known): Finding | null {

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, sep } from 'node:path';
 import { glob } from 'tinyglobby';
-import { pluralize } from '../../base/plural.js';
+import { agree, pluralize } from '../../base/plural.js';
 import { abbreviate } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { fileOf } from '../../protocol/test-case.js';
@@ -90,7 +90,7 @@ async function shellFindings(globs: readonly string[]): Promise<Finding[]> {
   return [
     warning(
       'list.expanded_by_shell',
-      `the arguments are ${paths.length} paths, as when the shell replaces a glob; ${pluralize(others.length, 'file')} of ${pattern} ${others.length === 1 ? 'is' : 'are'} not among them: ${abbreviate(others)}`,
+      `the arguments are ${paths.length} paths, as when the shell replaces a glob; ${pluralize(others.length, 'file')} of ${pattern} ${agree(others.length, 'is', 'are')} not among them: ${abbreviate(others)}`,
       QUOTE,
     ),
   ];
@@ -116,10 +116,10 @@ function pathFindings(files: readonly string[]): Finding[] {
   const backslashed = files.filter(path => path.includes('\\') && !isFile(path));
   const missing = files.filter(path => !isFile(fileOf(path) ?? path));
   const built = builtFiles(files);
-  const warn = (id: string, paths: readonly string[], [one, several]: readonly [string, string], what: string, remedy: string) => {
+  const warn = (id: string, paths: readonly string[], verb: readonly [one: string, many: string], what: string, remedy: string) => {
     if (paths.length === 0) return [];
     const count = `${paths.length} of ${pluralize(files.length, 'listed path')}`;
-    return [warning(`list.${id}`, `${count} ${paths.length === 1 ? one : several} ${what} (${abbreviate(paths)})`, remedy)];
+    return [warning(`list.${id}`, `${count} ${agree(paths.length, ...verb)} ${what} (${abbreviate(paths)})`, remedy)];
   };
   return [
     ...warn(

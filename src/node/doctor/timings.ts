@@ -1,5 +1,5 @@
 import { extname, posix } from 'node:path';
-import { pluralize } from '../../base/plural.js';
+import { agree, pluralize } from '../../base/plural.js';
 import { abbreviate } from '../../base/terminal.js';
 import type { Identity } from '../ci/identity.js';
 import { parseLastRecording, parsePlan } from '../client/answers.js';
@@ -34,7 +34,7 @@ export async function checkTimings(api: Api, files: readonly string[], identity:
 
 /** @param recorded the files of the newest build; empty: there is none */
 function timingFindings(files: readonly string[], known: number, recorded: readonly string[]): Finding[] {
-  const count = `${known} of ${files.length} ${known === 1 ? 'has' : 'have'} timings`;
+  const count = `${known} of ${files.length} ${agree(known, 'has', 'have')} timings`;
   if (known === 0 && recorded.length === 0)
     return [
       fine(
@@ -49,7 +49,7 @@ function timingFindings(files: readonly string[], known: number, recorded: reado
     return [
       warning(
         `list.${cause.kind}`,
-        `${count}, and ${pluralize(cause.count, 'other')} ${cause.count === 1 ? 'is' : 'are'} recorded ${cause.difference}: ${cause.listed} is listed, and ${cause.recorded} was recorded`,
+        `${count}, and ${pluralize(cause.count, 'other is', 'others are')} recorded ${cause.difference}: ${cause.listed} is listed, and ${cause.recorded} was recorded`,
         cause.remedy,
       ),
     ];

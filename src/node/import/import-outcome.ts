@@ -1,3 +1,4 @@
+import { agree } from '../../base/plural.js';
 import { print } from '../../base/terminal.js';
 import type { Format } from '../reports/format.js';
 import type { Skipped } from '../reports/skipped-entries.js';
@@ -45,9 +46,7 @@ export function printOutcome(outcome: ImportOutcome, { branch, cases, json }: Ou
     );
   else if (runs > 0) print(`${verb} ${count(builds, 'build')}, ${count(runs, 'run')}, ${count(test_files, 'time')}, ${total}`);
   if (known_runs > 0)
-    print(
-      `${count(known_runs, 'run')} ${known_runs === 1 ? 'was there already, and stays as it is' : 'were there already, and stay as they are'}`,
-    );
+    print(count(known_runs, 'run was there already, and stays as it is', 'runs were there already, and stay as they are'));
   if (runs > 0 && !isSuite && !dry_run)
     print('the builds keep their order, but count as recorded now: the protocol has no field for the time of a recording');
   for (const each of skipped) print(describeSkipped(each));
@@ -60,8 +59,8 @@ function describeFiles(files: readonly ImportedFile[]): string[] {
   return [...numbers].map(([format, number]) => `${count(number, 'file')}: ${format}`);
 }
 
-function count(number: number, noun: string): string {
-  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+function count(number: number, noun: string, nouns = `${noun}s`): string {
+  return `${number.toLocaleString('en')} ${agree(number, noun, nouns)}`;
 }
 
 export function describeSkipped({ reason, count, examples }: Skipped): string {

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { relative, sep } from 'node:path';
-import { pluralize } from '../../base/plural.js';
+import { agree, pluralize } from '../../base/plural.js';
 import { abbreviate, escapeControls, printToStderr } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { version } from '../../base/version.js';
@@ -114,7 +114,7 @@ export class NodePart {
     const missing = paths.filter(path => !results.has(path));
     if (missing.length > 0)
       throw new FilesNotRun(
-        `${missing.length} of ${pluralize(paths.length, 'test file')} of this node did not run to the end: ${abbreviate(missing)}; no time is recorded for ${missing.length === 1 ? 'it' : 'them'}, and this node fails`,
+        `${missing.length} of ${pluralize(paths.length, 'test file')} of this node did not run to the end: ${abbreviate(missing)}; no time is recorded for ${agree(missing.length, 'it', 'them')}, and this node fails`,
       );
   }
 
@@ -191,7 +191,7 @@ function apiOf(runner: RunnerName, environment: Environment): Api {
   const unset = Object.entries({ BALLAST_URL, BALLAST_TOKEN }).flatMap(([name, value]) => (value?.trim() ? [] : [name]));
   if (unset.length > 0)
     throw new UsageError([
-      `with --shard, Ballast chooses the test files of this node, but ${unset.join(' and ')} ${unset.length === 1 ? 'is' : 'are'} not set: set BALLAST_URL and BALLAST_TOKEN on all nodes, or leave out --shard`,
+      `with --shard, Ballast chooses the test files of this node, but ${unset.join(' and ')} ${agree(unset.length, 'is', 'are')} not set: set BALLAST_URL and BALLAST_TOKEN on all nodes, or leave out --shard`,
     ]);
   if (!/^\d{0,6}$/.test(BALLAST_RETRIES))
     throw new UsageError([`BALLAST_RETRIES is ${JSON.stringify(BALLAST_RETRIES)}: it must be a whole number`]);

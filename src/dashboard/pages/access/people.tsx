@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { pluralize } from '../../../base/plural.js';
 import type { AccessAnswer, CreatedLink } from '../../../protocol/messages/dashboard.js';
 import { When } from '../../parts/amounts.js';
 import { ConfirmButton } from '../../parts/confirm.js';
@@ -79,7 +80,7 @@ export function Links({ access, change }: Props) {
           <select value={days} onChange={event => setDays(Number(event.currentTarget.value))}>
             {DAYS.map(days => (
               <option key={days} value={days}>
-                {days === 1 ? '1 day' : `${days} days`}
+                {pluralize(days, 'day')}
               </option>
             ))}
           </select>

@@ -1,3 +1,4 @@
+import { agree } from '../../../base/plural.js';
 import type { CompletenessAnswer } from '../../../protocol/answers/completeness.js';
 import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import { missesFiles } from '../../../protocol/build-state.js';
@@ -28,15 +29,15 @@ export function BuildGate({ build, project }: BuildViewProps) {
     <section class="gate">
       <h2>
         {kind === 'recordings'
-          ? `${count(files, 'file')} ${files === 1 ? 'was' : 'were'} recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
+          ? `${count(files, 'file was', 'files were')} recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
           : missesFiles(state)
-            ? `${number(missing_count)} of ${count(files, 'file')} ${missing_count === 1 ? 'is' : 'are'} missing.`
+            ? `${number(missing_count)} of ${count(files, 'file')} ${agree(missing_count, 'is', 'are')} missing.`
             : `${number(files - missing_count)} of ${count(files, 'file')} ${is_running ? 'are recorded so far' : 'ran'}.`}
       </h2>
       {missesFiles(state) && (
         <>
           <p>
-            Nobody knows whether {missing_count === 1 ? 'this file passes' : 'these files pass'}. Repeat the job of the node, or the build.
+            Nobody knows whether {agree(missing_count, 'this file passes', 'these files pass')}. Repeat the job of the node, or the build.
             {missing.length < missing_count ? ` The first ${number(missing.length)} are shown.` : ''}
           </p>
           <Table label="Missing files" columns={MISSING} rows={missing} keyOf={({ path }) => path} total={missing_count} />

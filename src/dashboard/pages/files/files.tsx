@@ -1,3 +1,4 @@
+import { agree } from '../../../base/plural.js';
 import type { FileTrends } from '../../../protocol/answers/trends.js';
 import { useLive } from '../../data/live.js';
 import { When } from '../../parts/amounts.js';
@@ -74,7 +75,7 @@ function Files({ project, found, all, pages, branch, search, sort }: FilesProps)
       </FirstLine>
       <div class="choices">
         <SearchBox label="Search files" placeholder="spec/features" value={search} onSearch={q => setQuery({ q })}>
-          {search !== '' && `${count(found.file_count, 'path has', 'paths have')} "${search}" in ${found.file_count === 1 ? 'it' : 'them'}`}
+          {search !== '' && `${count(found.file_count, 'path has', 'paths have')} "${search}" in ${agree(found.file_count, 'it', 'them')}`}
         </SearchBox>
         <BranchChoice branch={found.branch} />
       </div>

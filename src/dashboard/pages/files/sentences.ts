@@ -68,5 +68,5 @@ export function piecesSentences({ cases, runner, count: pieces, is_proven, not_c
       `Its ${count(cases, 'test case')} ran in ${count(pieces, 'piece')} the last time.`,
       is_proven ? '' : 'A case failed in a piece, so if a piece fails the next time, the whole file decides.',
     ].filter(Boolean);
-  return [`Its ${count(cases, 'test case')} ${cases === 1 ? 'is' : 'are'} known from ${runner ?? 'reports'}.`];
+  return [`Its ${count(cases, 'test case is', 'test cases are')} known from ${runner ?? 'reports'}.`];
 }

@@ -1,3 +1,4 @@
+import { agree } from '../../../base/plural.js';
 import type { NodeTrends } from '../../../protocol/answers/trends.js';
 import { number } from '../../text/format.js';
 
@@ -12,7 +13,7 @@ export function nodesSentence({ nodes, builds }: Pick<NodeTrends, 'nodes' | 'bui
     .map(node => `node ${node.node_index} was slow in ${number(node.slow_builds)} of ${number(known(node.slowness))} builds`);
   const rest = slow.length > 3 ? `, and ${number(slow.length - 3)} more` : '';
   const sentence = named.join(', ') + rest;
-  return `${sentence[0]!.toUpperCase()}${sentence.slice(1)}: the ${slow.length === 1 ? 'runner' : 'runners'}, not the split.`;
+  return `${sentence[0]!.toUpperCase()}${sentence.slice(1)}: the ${agree(slow.length, 'runner', 'runners')}, not the split.`;
 }
 
 const known = (values: readonly (number | null)[]) => values.filter(value => value !== null).length;

@@ -1,3 +1,4 @@
+import { agree } from '../../../base/plural.js';
 import type { ServerAnswer, ServerProcess } from '../../../protocol/messages/dashboard.js';
 import { count, number } from '../../text/format.js';
 
@@ -41,7 +42,7 @@ export function serverSentences({ processes, refused }: Pick<ServerAnswer, 'proc
   return [
     failing.length === 0
       ? 'Everything works.'
-      : `${number(failing.length)} of ${count(health.length, 'check')} ${failing.length === 1 ? 'fails' : 'fail'}.`,
+      : `${number(failing.length)} of ${count(health.length, 'check')} ${agree(failing.length, 'fails', 'fail')}.`,
     ...failing.map(check => `${capitalized(checkName(check))}: ${check.text}.`),
     ...(requests > 0 ? [`${count(requests, 'request')} of clients could not be used since the start.`] : []),
   ];

@@ -1,12 +1,10 @@
-import { azure, bitbucket, buildkite, circle, github, gitlab, type Job, jenkins, semaphore, shell } from './jobs.js';
+import { azure, bitbucket, buildkite, circle, github, gitlab, jenkins, numberedShell, semaphore, shell, type Values } from './jobs.js';
 
 /** A CI system, as the set-up page needs it. */
 export interface CiSystem {
   id: string;
   /** As in node/ci/systems.ts. */
   name: string;
-  /** Null: the system numbers parallel jobs itself. Otherwise the values that the job sets. */
-  numbering: { index: string; total: string } | null;
   /** The variable that has the id of the CI run; null: the user sets one. */
   run: string | null;
   /** Clients of Knapsack Pro know the CI run of this system. */
@@ -17,17 +15,15 @@ export interface CiSystem {
   secretPlace: string;
   /** The file that the snippet is for; null: a step of a job. */
   file: string | null;
-  job: (job: Job) => string[];
+  job: (values: Values) => string;
 }
 
 const SETTINGS = 'the secrets of the project';
-const ownNumbers = { index: '0', total: 'N' };
 
 const system = (id: string, name: string, run: string | null, more: Partial<CiSystem> = {}): CiSystem => ({
   id,
   name,
   run,
-  numbering: null,
   secretPlace: SETTINGS,
   file: null,
   job: shell,
@@ -37,8 +33,6 @@ const system = (id: string, name: string, run: string | null, more: Partial<CiSy
 /** The systems of the guide ci-systems.md, those with a whole job first. */
 export const ciSystems: readonly CiSystem[] = [
   system('github', 'GitHub Actions', 'GITHUB_RUN_ID', {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of GitHub Actions
-    numbering: { index: '${{ strategy.job-index }}', total: '${{ strategy.job-total }}' },
     isRunKnown: true,
     secretPlace: 'Settings, Secrets and variables, Actions',
     file: '.github/workflows/test.yml',
@@ -63,8 +57,6 @@ export const ciSystems: readonly CiSystem[] = [
     job: buildkite,
   }),
   system('jenkins', 'Jenkins', 'BUILD_TAG', {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of Groovy
-    numbering: { index: '${index}', total: '${total}' },
     secretPlace: 'Manage Jenkins, Credentials (secret text)',
     file: 'Jenkinsfile',
     job: jenkins,
@@ -86,8 +78,6 @@ export const ciSystems: readonly CiSystem[] = [
     job: semaphore,
   }),
   system('gitea', 'Gitea Actions', 'GITHUB_RUN_ID', {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of Gitea Actions
-    numbering: { index: '${{ strategy.job-index }}', total: '${{ strategy.job-total }}' },
     isRunKnown: true,
     secretPlace: 'Settings, Actions, Secrets',
     file: '.gitea/workflows/test.yml',
@@ -95,15 +85,15 @@ export const ciSystems: readonly CiSystem[] = [
   }),
   system('bitrise', 'Bitrise', 'BITRISEIO_PIPELINE_ID'),
   system('heroku', 'Heroku CI', 'HEROKU_TEST_RUN_ID', { needsFixedQueue: true }),
-  system('cirrus', 'Cirrus CI', 'CIRRUS_BUILD_ID', { needsFixedQueue: true, numbering: ownNumbers }),
-  system('travis', 'Travis CI', 'TRAVIS_BUILD_ID', { numbering: ownNumbers }),
-  system('appveyor', 'AppVeyor', 'APPVEYOR_BUILD_ID', { needsFixedQueue: true, numbering: ownNumbers }),
-  system('drone', 'Drone', 'DRONE_BUILD_NUMBER', { numbering: ownNumbers }),
-  system('woodpecker', 'Woodpecker CI', 'CI_PIPELINE_NUMBER', { numbering: ownNumbers }),
-  system('codefresh', 'Codefresh', 'CF_BUILD_ID', { needsFixedQueue: true, numbering: ownNumbers }),
-  system('codebuild', 'AWS CodeBuild', null, { numbering: ownNumbers }),
-  system('teamcity', 'TeamCity', null, { numbering: ownNumbers }),
-  system('other', 'Another system', null, { numbering: ownNumbers }),
+  system('cirrus', 'Cirrus CI', 'CIRRUS_BUILD_ID', { needsFixedQueue: true, job: numberedShell }),
+  system('travis', 'Travis CI', 'TRAVIS_BUILD_ID', { job: numberedShell }),
+  system('appveyor', 'AppVeyor', 'APPVEYOR_BUILD_ID', { needsFixedQueue: true, job: numberedShell }),
+  system('drone', 'Drone', 'DRONE_BUILD_NUMBER', { job: numberedShell }),
+  system('woodpecker', 'Woodpecker CI', 'CI_PIPELINE_NUMBER', { job: numberedShell }),
+  system('codefresh', 'Codefresh', 'CF_BUILD_ID', { needsFixedQueue: true, job: numberedShell }),
+  system('codebuild', 'AWS CodeBuild', null, { job: numberedShell }),
+  system('teamcity', 'TeamCity', null, { job: numberedShell }),
+  system('other', 'Another system', null, { job: numberedShell }),
 ];
 
 /** The CI system with an id; the first one if there is none. */

@@ -1,161 +1,175 @@
-/** What a job of a CI system is made of. */
-export interface Job {
+/** What fills the holes of a job. */
+export interface Values {
   /** The number of parallel nodes. */
   nodes: number;
-  /** Variables with plain values. */
-  env: readonly (readonly [name: string, value: string])[];
-  /** Variables that the system does not set itself: index of the node, number of nodes. */
-  numbers: readonly (readonly [name: string, value: string])[];
+  /** The variable that has the address of the server, and the address. */
+  address: string;
+  url: string;
+  /** What the variables for the index of a node and the number of nodes begin with. */
+  prefix: string;
   /** The variable that has the token, and the secret of the CI system; both have this name. */
   secret: string;
-  /** The token, while it is shown; null: only the name of the secret is known. Shell snippets only. */
+  /** The token, while it is shown; null: only the name of the secret is known. Steps in a shell only. */
   token: string | null;
-  /** What the tests need, and then the tests: lines of a shell script. */
-  script: readonly string[];
+  /** What the tests need, and then the tests: a shell script. */
+  script: string;
 }
 
-const indent = (spaces: number, lines: readonly string[]) => lines.map(line => (line ? ' '.repeat(spaces) + line : line));
+/**
+ * Makes a job of a text with holes, as <script>. The lines of a value get the indentation of a hole that begins a line.
+ * @param own the values that only this text has, or has in another form
+ */
+const job = (text: string, own?: (values: Values) => Record<string, string | number>) => (values: Values) => {
+  const all: Record<string, unknown> = { ...values, url: yaml(values.url), ...own?.(values) };
+  return text.replace(/(\n *)?<(\w+)>/g, (_, start = '', name) => start + String(all[name]).replaceAll('\n', start));
+};
+
 const yaml = (value: string) => (/^[\w./:-]+$/.test(value) && !/^[\d.:-]+$/.test(value) ? value : JSON.stringify(value));
-const entries = (spaces: number, variables: Job['env']) => variables.map(([name, value]) => `${' '.repeat(spaces)}${name}: ${yaml(value)}`);
-const counted = (nodes: number) => Array.from({ length: nodes }, (_, i) => i);
 
-/** A value as one word of a POSIX shell. */
-export const quoted = (value: string) => (/^[\w./:@%+,-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`);
+/** Writes a value as one word of a POSIX shell. */
+const quoted = (value: string) => (/^[\w./:@%+,-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`);
 
-export const github = ({ nodes, env, numbers, secret, script }: Job): string[] => [
-  'on: push',
-  'jobs:',
-  '  test:',
-  '    runs-on: ubuntu-latest',
-  `    strategy: {fail-fast: false, matrix: {node: [${counted(nodes).join(', ')}]}}`,
-  '    env:',
-  ...entries(6, env),
-  `      ${secret}: \${{ secrets.${secret} }}`,
-  ...numbers.map(([name, value]) => `      ${name}: ${value}`),
-  '    steps:',
-  '      - uses: actions/checkout@v7',
-  '      - run: |',
-  ...indent(10, script),
-];
+export const github = job(
+  `on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    strategy: {fail-fast: false, matrix: {node: [<indexes>]}}
+    env:
+      <address>: <url>
+      <secret>: \${{ secrets.<secret> }}
+      <prefix>_NODE_INDEX: \${{ strategy.job-index }}
+      <prefix>_NODE_TOTAL: \${{ strategy.job-total }}
+    steps:
+      - uses: actions/checkout@v7
+      - run: |
+          <script>`,
+  ({ nodes }) => ({ indexes: [...Array(nodes).keys()].join(', ') }),
+);
 
-export const gitlab = ({ nodes, env, script }: Job): string[] => [
-  'test:',
-  `  parallel: ${nodes}`,
-  '  variables:',
-  ...entries(4, env),
-  '  script:',
-  '    - |',
-  ...indent(6, script),
-];
+export const gitlab = job(`test:
+  parallel: <nodes>
+  variables:
+    <address>: <url>
+  script:
+    - |
+      <script>`);
 
-export const circle = ({ nodes, env, script }: Job): string[] => [
-  'version: 2.1',
-  'jobs:',
-  '  test:',
-  '    docker: [{image: cimg/node:lts}]',
-  `    parallelism: ${nodes}`,
-  '    environment:',
-  ...entries(6, env),
-  '    steps:',
-  '      - checkout',
-  '      - run:',
-  '          name: tests',
-  '          command: |',
-  ...indent(12, script),
-  'workflows:',
-  '  test: {jobs: [test]}',
-];
+export const circle = job(`version: 2.1
+jobs:
+  test:
+    docker: [{image: cimg/node:lts}]
+    parallelism: <nodes>
+    environment:
+      <address>: <url>
+    steps:
+      - checkout
+      - run:
+          name: tests
+          command: |
+            <script>
+workflows:
+  test: {jobs: [test]}`);
 
-// The upload of a pipeline replaces $NAME; $$ is a dollar sign.
-export const buildkite = ({ nodes, env, script }: Job): string[] => [
-  'steps:',
-  '  - label: tests',
-  `    parallelism: ${nodes}`,
-  '    env:',
-  ...entries(6, env),
-  '    command: |',
-  ...indent(
-    6,
-    script.map(line => line.replaceAll('$', '$$$$')),
-  ),
-];
+export const buildkite = job(
+  `steps:
+  - label: tests
+    parallelism: <nodes>
+    env:
+      <address>: <url>
+    command: |
+      <script>`,
+  // The upload of a pipeline replaces $NAME; $$ is a dollar sign.
+  ({ script }) => ({ script: script.replaceAll('$', '$$$$') }),
+);
 
-export const azure = ({ nodes, env, secret, script }: Job): string[] => [
-  'jobs:',
-  '  - job: test',
-  '    pool: {vmImage: ubuntu-latest}',
-  `    strategy: {parallel: ${nodes}}`,
-  '    steps:',
-  '      - script: |',
-  ...indent(10, script),
-  '        env:',
-  ...entries(10, env),
-  `          ${secret}: $(${secret})`,
-];
+export const azure = job(`jobs:
+  - job: test
+    pool: {vmImage: ubuntu-latest}
+    strategy: {parallel: <nodes>}
+    steps:
+      - script: |
+          <script>
+        env:
+          <address>: <url>
+          <secret>: $(<secret>)`);
 
-export const bitbucket = ({ nodes, env, script }: Job): string[] => [
-  'definitions:',
-  '  steps:',
-  '    - step: &test',
-  '        name: tests',
-  '        script:',
-  '          - |',
-  ...indent(12, [...env.map(([name, value]) => `export ${name}=${quoted(value)}`), ...script]),
-  'pipelines:',
-  '  default:',
-  '    - parallel:',
-  ...counted(nodes).map(() => '        - step: *test'),
-];
+export const bitbucket = job(
+  `definitions:
+  steps:
+    - step: &test
+        name: tests
+        script:
+          - |
+            export <address>=<url>
+            <script>
+pipelines:
+  default:
+    - parallel:
+        <steps>`,
+  ({ nodes, url }) => ({ url: quoted(url), steps: Array(nodes).fill('- step: *test').join('\n') }),
+);
 
-export const semaphore = ({ nodes, env, script }: Job): string[] => [
-  'version: v1.0',
-  'name: tests',
-  'agent: {machine: {type: e1-standard-2, os_image: ubuntu2204}}',
-  'blocks:',
-  '  - name: tests',
-  '    task:',
-  '      secrets: [{name: ballast}]',
-  '      env_vars:',
-  ...env.map(([name, value]) => `        - {name: ${name}, value: ${JSON.stringify(value)}}`),
-  '      jobs:',
-  '        - name: tests',
-  `          parallelism: ${nodes}`,
-  '          commands:',
-  '            - checkout',
-  '            - |',
-  ...indent(14, script),
-];
+export const semaphore = job(
+  `version: v1.0
+name: tests
+agent: {machine: {type: e1-standard-2, os_image: ubuntu2204}}
+blocks:
+  - name: tests
+    task:
+      secrets: [{name: ballast}]
+      env_vars:
+        - {name: <address>, value: <url>}
+      jobs:
+        - name: tests
+          parallelism: <nodes>
+          commands:
+            - checkout
+            - |
+              <script>`,
+  ({ url }) => ({ url: JSON.stringify(url) }),
+);
 
-/** A value within a string of Groovy. */
-const groovy = (value: string) => value.replace(/[\\"$]/g, '\\$&');
+export const jenkins = job(
+  `def total = <nodes>
+def stages = [:]
+for (int i = 0; i < total; i++) {
+  def index = i
+  stages["tests \${index}"] = {
+    node {
+      checkout scm
+      withCredentials([string(credentialsId: '<secret>', variable: '<secret>')]) {
+        withEnv(["<address>=<url>",
+                 "<prefix>_NODE_INDEX=\${index}",
+                 "<prefix>_NODE_TOTAL=\${total}"]) {
+          sh '''
+            <script>
+          '''
+        }
+      }
+    }
+  }
+}
+parallel stages`,
+  ({ url }) => ({ url: url.replace(/[\\"$]/g, '\\$&') }),
+);
 
-export const jenkins = ({ nodes, env, numbers, secret, script }: Job): string[] => [
-  `def total = ${nodes}`,
-  'def stages = [:]',
-  'for (int i = 0; i < total; i++) {',
-  '  def index = i',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of Groovy
-  '  stages["tests ${index}"] = {',
-  '    node {',
-  '      checkout scm',
-  `      withCredentials([string(credentialsId: '${secret}', variable: '${secret}')]) {`,
-  `        withEnv([${[...env.map(([name, value]) => [name, groovy(value)]), ...numbers].map(([name, value]) => `"${name}=${value}"`).join(',\n                 ')}]) {`,
-  "          sh '''",
-  ...indent(12, script),
-  "          '''",
-  '        }',
-  '      }',
-  '    }',
-  '  }',
-  '}',
-  'parallel stages',
-];
+const inShell = ({ nodes, url, secret, token }: Values) => ({
+  url: quoted(url),
+  token: token === null ? `# ${secret}: the secret of the CI system, as an environment variable` : `export ${secret}=${quoted(token)}`,
+  last: nodes - 1,
+});
 
 /** A step in the shell of a node, for a system whose jobs are not written here. */
-export const shell = ({ nodes, env, numbers, secret, token, script }: Job): string[] => [
-  ...env.map(([name, value]) => `export ${name}=${quoted(value)}`),
-  ...(token === null ? [`# ${secret}: the secret of the CI system, as an environment variable`] : [`export ${secret}=${quoted(token)}`]),
-  ...(numbers.length > 0 ? [`# of each node, from 0 to ${nodes - 1}`] : []),
-  ...numbers.map(([name, value]) => `export ${name}=${value === 'N' ? nodes : value}`),
-  ...script,
-];
+export const shell = job('export <address>=<url>\n<token>\n<script>', inShell);
+
+/** The step for a system that does not number parallel jobs. */
+export const numberedShell = job(
+  `export <address>=<url>
+<token>
+# of each node, from 0 to <last>
+export <prefix>_NODE_INDEX=0
+export <prefix>_NODE_TOTAL=<nodes>
+<script>`,
+  inShell,
+);

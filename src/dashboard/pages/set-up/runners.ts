@@ -6,61 +6,47 @@ export interface Runner {
   client: 'ballast' | 'knapsack';
   /** What the token's variable ends with, with a client of Knapsack Pro. */
   suffix?: string;
-  /** Lines of a shell script. */
-  script: readonly string[];
+  /** A shell script. */
+  script: string;
 }
 
-const queue = (id: string, name: string, ...script: string[]): Runner => ({ id, name, client: 'ballast', script });
-const client = (id: string, name: string, suffix: string, command: string): Runner => ({
+/** Its script is the template that follows, from the second line on. */
+const queue =
+  (id: string, name: string) =>
+  ({ raw: [script] }: TemplateStringsArray): Runner => ({ id, name, client: 'ballast', script: script!.slice(1) });
+
+const client = (id: string, name: string, suffix: string, script: string): Runner => ({
   id: `knapsack-${id}`,
   name,
   client: 'knapsack',
   suffix,
-  script: [command],
+  script,
 });
 
 /** The recipes of the guides runners.md and clients.md. */
 export const runners: readonly Runner[] = [
-  queue(
-    'jest',
-    'jest, with jest-junit',
-    'export JEST_JUNIT_ADD_FILE_ATTRIBUTE=true JEST_JUNIT_REPORT_TEST_SUITE_ERRORS=true',
-    'node ballast.mjs queue "src/**/*.test.js" --junit junit.xml --fail-unreported -- \\',
-    '  npx jest --reporters=default --reporters=jest-junit --runTestsByPath {}',
-  ),
-  queue(
-    'vitest',
-    'vitest',
-    'node ballast.mjs queue "src/**/*.test.ts" --junit vitest.xml --fail-unreported -- \\',
-    '  npx vitest run --reporter=default --reporter=junit --outputFile.junit=vitest.xml {}',
-  ),
-  queue(
-    'playwright',
-    'Playwright',
-    'cd tests || exit',
-    'export PLAYWRIGHT_JUNIT_OUTPUT_NAME=playwright.xml',
-    'node ../ballast.mjs queue "**/*.spec.ts" --junit ../playwright.xml --fail-unreported -- \\',
-    '  npx playwright test --config .. --reporter=line,junit --test-list {file}',
-  ),
-  queue(
-    'pytest',
-    'pytest',
-    'node ballast.mjs queue "tests/**/test_*.py" --junit pytest.xml -- \\',
-    '  sh -c \'python3 -m pytest --junitxml=pytest.xml "$@" || [ $? = 5 ]\' sh {}',
-  ),
-  queue(
-    'rspec',
-    'rspec',
-    'node ballast.mjs queue "spec/**/*_spec.rb" --junit rspec.json --fail-unreported -- \\',
-    '  bundle exec rspec --format progress --format json --out rspec.json {}',
-  ),
-  queue(
-    'go',
-    'go test',
-    'go list -e ./... > packages.txt || exit',
-    'node ballast.mjs queue --stdin --junit go-test.txt --fail-unreported -- \\',
-    '  sh -c \'go test "$@" > go-test.txt; code=$?; cat go-test.txt; exit $code\' sh {} < packages.txt',
-  ),
+  queue('jest', 'jest, with jest-junit')`
+export JEST_JUNIT_ADD_FILE_ATTRIBUTE=true JEST_JUNIT_REPORT_TEST_SUITE_ERRORS=true
+node ballast.mjs queue "src/**/*.test.js" --junit junit.xml --fail-unreported -- \
+  npx jest --reporters=default --reporters=jest-junit --runTestsByPath {}`,
+  queue('vitest', 'vitest')`
+node ballast.mjs queue "src/**/*.test.ts" --junit vitest.xml --fail-unreported -- \
+  npx vitest run --reporter=default --reporter=junit --outputFile.junit=vitest.xml {}`,
+  queue('playwright', 'Playwright')`
+cd tests || exit
+export PLAYWRIGHT_JUNIT_OUTPUT_NAME=playwright.xml
+node ../ballast.mjs queue "**/*.spec.ts" --junit ../playwright.xml --fail-unreported -- \
+  npx playwright test --config .. --reporter=line,junit --test-list {file}`,
+  queue('pytest', 'pytest')`
+node ballast.mjs queue "tests/**/test_*.py" --junit pytest.xml -- \
+  sh -c 'python3 -m pytest --junitxml=pytest.xml "$@" || [ $? = 5 ]' sh {}`,
+  queue('rspec', 'rspec')`
+node ballast.mjs queue "spec/**/*_spec.rb" --junit rspec.json --fail-unreported -- \
+  bundle exec rspec --format progress --format json --out rspec.json {}`,
+  queue('go', 'go test')`
+go list -e ./... > packages.txt || exit
+node ballast.mjs queue --stdin --junit go-test.txt --fail-unreported -- \
+  sh -c 'go test "$@" > go-test.txt; code=$?; cat go-test.txt; exit $code' sh {} < packages.txt`,
   client('rspec', 'knapsack_pro: RSpec', 'RSPEC', 'bundle exec rake knapsack_pro:queue:rspec'),
   client('minitest', 'knapsack_pro: Minitest', 'MINITEST', 'bundle exec rake knapsack_pro:queue:minitest'),
   client('cucumber', 'knapsack_pro: Cucumber', 'CUCUMBER', 'bundle exec rake knapsack_pro:queue:cucumber'),

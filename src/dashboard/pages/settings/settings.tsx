@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { agree } from '../../../base/plural.js';
 import type { SettingLine, SettingsAnswer } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
 import { useSession } from '../../data/session.js';
@@ -24,7 +25,7 @@ export function SettingsPage({ project }: ProjectPageProps) {
         <>
           <FirstLine
             sentences={[
-              `${setOf(settings)} of ${count(settings.length, 'setting')} ${setOf(settings) === 1 ? 'is' : 'are'} set for ${inSentence(project.name)}.`,
+              `${setOf(settings)} of ${count(settings.length, 'setting')} ${agree(setOf(settings), 'is', 'are')} set for ${inSentence(project.name)}.`,
               'All of them are optional.',
             ]}
           />

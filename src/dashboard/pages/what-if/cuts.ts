@@ -1,3 +1,4 @@
+import { agree } from '../../../base/plural.js';
 import type { WhatIfAnswer } from '../../../protocol/answers/what-if.js';
 import { count, duration, number } from '../../text/format.js';
 
@@ -7,16 +8,15 @@ import { count, duration, number } from '../../text/format.js';
  */
 export function cutsSentence(answer: WhatIfAnswer, uncut: WhatIfAnswer, nodes: number): string {
   const cuts = answer.assumptions.cut.length;
-  const isOne = cuts === 1;
   const parts = [...new Set([answer.node_total, nodes])].flatMap((nodes, i) => {
     const [wall, before] = [answer, uncut].map(({ variants }) => variants.find(variant => variant.nodes === nodes)?.wall);
     if (wall === undefined || before === undefined) return [];
     const saved = before - wall;
     const on = i === 0 ? count(nodes, 'node') : number(nodes);
-    if (Math.abs(saved) < 0.5) return [`${isOne ? 'brings' : 'bring'} nothing on ${on}`];
-    const verb = `${saved > 0 ? 'save' : 'cost'}${isOne ? 's' : ''}`;
+    if (Math.abs(saved) < 0.5) return [`${agree(cuts, 'brings', 'bring')} nothing on ${on}`];
+    const verb = saved > 0 ? agree(cuts, 'saves', 'save') : agree(cuts, 'costs', 'cost');
     return [`${verb} ${duration(Math.abs(saved))} on ${on} (${duration(wall)} instead of ${duration(before)})`];
   });
   if (cuts === 0 || parts.length === 0) return '';
-  return `${isOne ? 'The cut' : `The ${number(cuts)} cuts together`} ${parts.join(', and ')}.`;
+  return `${cuts === 1 ? 'The cut' : `The ${number(cuts)} cuts together`} ${parts.join(', and ')}.`;
 }

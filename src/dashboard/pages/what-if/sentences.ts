@@ -1,3 +1,4 @@
+import { agree } from '../../../base/plural.js';
 import type { Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js';
 import { priceText } from '../../../protocol/price.js';
 import { count, duration, number } from '../../text/format.js';
@@ -36,7 +37,7 @@ function limit(variants: readonly Variant[], useful: Variant, today: Variant, lo
   const reason =
     useful.bound_by_file && longest !== null ? `${nameOf(longest)} decides: more nodes bring nothing` : 'more nodes bring nothing';
   const spare = today.nodes - useful.nodes;
-  const enough = spare > 0 ? `${number(useful.nodes)} ${useful.nodes === 1 ? 'is' : 'are'} enough. ` : '';
+  const enough = spare > 0 ? `${count(useful.nodes, 'is', 'are')} enough. ` : '';
   return `${enough}From ${number(useful.nodes)} on, ${reason}.`;
 }
 
@@ -46,7 +47,7 @@ export function piecesText({ node_total, pieces }: Pick<WhatIfAnswer, 'node_tota
   const nodes = count(node_total, 'node');
   if (pieces.files === 0) return `No file is worth cutting on ${nodes}`;
   const gain = Math.abs(pieces.saves) < 0.5 ? 'no sooner' : `${duration(Math.abs(pieces.saves))} ${pieces.saves > 0 ? 'sooner' : 'later'}`;
-  return `With ${count(pieces.files, 'file')} in pieces, ${nodes} ${node_total === 1 ? 'ends' : 'end'} ${gain}`;
+  return `With ${count(pieces.files, 'file')} in pieces, ${nodes} ${agree(node_total, 'ends', 'end')} ${gain}`;
 }
 
 /** A number of nodes beside today's: "1 m 08 s sooner, for 4 node-minutes more". */

@@ -1,4 +1,4 @@
-import { pluralize, wasOrWere } from '../../../base/plural.js';
+import { agree, pluralize } from '../../../base/plural.js';
 import type { CompletenessAnswer } from '../../../protocol/answers/completeness.js';
 import { limits } from '../../../protocol/limits.js';
 import { runsSince } from '../builds.js';
@@ -66,7 +66,7 @@ function incompleteness(
   const { nodesWithoutRecording, silentNodes } = comparison;
   const { size } = assigned.handed;
   const all = comparison.test_files < size ? `${size} test files and pieces` : pluralize(size, 'test file');
-  const ofAll = (count: number) => `${count} of ${all} ${wasOrWere(count)}`;
+  const ofAll = (count: number) => `${count} of ${all} ${agree(count, 'was', 'were')}`;
   const errors: string[] = [];
   const ofEmpty: string[] = [];
   if (assigned.isUnnamed)
@@ -90,7 +90,7 @@ function incompleteness(
     );
   if (recorded_without_time.length > 0 && !allowsEmpty)
     ofEmpty.push(
-      `${ofAll(recorded_without_time.length)} recorded with a time of 0 only, by ${nodesOf(recorded_without_time)}: nothing says that ${recorded_without_time.length === 1 ? 'it' : 'they'} ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)`,
+      `${ofAll(recorded_without_time.length)} recorded with a time of 0 only, by ${nodesOf(recorded_without_time)}: nothing says that ${agree(recorded_without_time.length, 'it', 'they')} ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)`,
     );
   const lost = ran_not_recorded.filter(({ node_index }) => nodesWithoutRecording.includes(node_index));
   if (lost.length > 0)
@@ -108,7 +108,7 @@ function incompleteness(
     );
   // A node that was cancelled did not run its files, also if it recorded others.
   if (assigned.cancelled.length > 0 && errors.length + ofEmpty.length > 0)
-    errors.unshift(`${nodes(assigned.cancelled)} ${wasOrWere(assigned.cancelled.length)} cancelled: run the CI run again`);
+    errors.unshift(`${nodes(assigned.cancelled)} ${agree(assigned.cancelled.length, 'was', 'were')} cancelled: run the CI run again`);
   return { errors: [...errors, ...ofEmpty], mayBeEmpty: errors.length === 0 && ofEmpty.length > 0 };
 }
 
@@ -116,7 +116,7 @@ function nothingKnown(runs: number): string {
   const recorded =
     runs === 0
       ? 'no node recorded a run'
-      : `${pluralize(runs, 'run')} ${wasOrWere(runs)} recorded, by nodes in fallback or of another build id`;
+      : `${pluralize(runs, 'run was', 'runs were')} recorded, by nodes in fallback or of another build id`;
   return `no split or queue of this build is known, and ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`;
 }
 
@@ -134,7 +134,7 @@ function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmp
     );
   if (assigned && recorded_not_handed_out.length > 0)
     warnings.push(
-      `${count(recorded_not_handed_out)} recorded by a node that did not get ${recorded_not_handed_out.length === 1 ? 'it' : 'them'}, perhaps in fallback: ${nodesOf(recorded_not_handed_out)}`,
+      `${count(recorded_not_handed_out)} recorded by a node that did not get ${agree(recorded_not_handed_out.length, 'it', 'them')}, perhaps in fallback: ${nodesOf(recorded_not_handed_out)}`,
     );
   if (recorded_without_time.length > 0 && allowsEmpty)
     warnings.push(`${count(recorded_without_time)} recorded with a time of 0: scheduled, and perhaps not run`);
@@ -144,7 +144,7 @@ function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmp
 
 /** Begins a sentence: 1 test file was, 2 test files were. */
 function count(files: readonly unknown[]): string {
-  return `${pluralize(files.length, 'test file')} ${wasOrWere(files.length)}`;
+  return pluralize(files.length, 'test file was', 'test files were');
 }
 
 const NODES_NAMED = 20;
@@ -156,5 +156,5 @@ function nodesOf(entries: readonly { node_index: number }[]): string {
 /** Names nodes in a sentence. */
 function nodes(indexes: readonly number[]): string {
   const more = indexes.length - NODES_NAMED;
-  return `${indexes.length === 1 ? 'node' : 'nodes'} ${indexes.slice(0, NODES_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `${agree(indexes.length, 'node', 'nodes')} ${indexes.slice(0, NODES_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

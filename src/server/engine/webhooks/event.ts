@@ -1,5 +1,5 @@
 import { durationText } from '../../../base/duration.js';
-import { pluralize, wasOrWere } from '../../../base/plural.js';
+import { agree, pluralize } from '../../../base/plural.js';
 import type { WebhookEventName } from '../../../protocol/project-settings.js';
 import type { BuildKey } from '../keys.js';
 
@@ -35,7 +35,7 @@ export class EventWriter {
 
   /** @param losses why, in a sentence */
   gateFailed(build: NoticedIn, { missing, files, losses }: { missing: number; files: number; losses: string }): WebhookEvent {
-    const what = `${missing} of ${pluralize(files, 'test file')} ${wasOrWere(missing)} not recorded`;
+    const what = `${missing} of ${pluralize(files, 'test file')} ${agree(missing, 'was', 'were')} not recorded`;
     return this.#event('gate_failed', build, `the gate failed: ${what}. ${losses}`, this.#build(build), {
       missing_files: missing,
       test_files: files,

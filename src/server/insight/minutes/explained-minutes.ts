@@ -1,5 +1,5 @@
 import { durationText } from '../../../base/duration.js';
-import { pluralize } from '../../../base/plural.js';
+import { agree, pluralize } from '../../../base/plural.js';
 import { rounded, wholeMilliseconds } from '../../../base/rounding.js';
 import { timestamp } from '../../../base/time.js';
 import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
@@ -101,12 +101,12 @@ export function assumptionsOf({ kind, areStartsKnown, is_running, paused, nodes 
   const scaled = minutes.nodes.filter(({ isScaled }) => isScaled).map(({ node_index }) => node_index);
   if (scaled.length > 0)
     sentences.push(
-      `${nodesText(scaled)} recorded more time than passed, as parallel test runners do. The times of ${scaled.length === 1 ? 'its' : 'their'} files are scaled down to fit.`,
+      `${nodesText(scaled)} recorded more time than passed, as parallel test runners do. The times of ${agree(scaled.length, 'its', 'their')} files are scaled down to fit.`,
     );
   const lost = minutes.nodes.filter(({ isLost }) => isLost).map(({ node_index }) => node_index);
   if (lost.length > 0)
     sentences.push(
-      `${nodesText(lost)} recorded nothing for ${lost.length === 1 ? 'its' : 'their'} last files. They count with their expected time, or until another node got them.`,
+      `${nodesText(lost)} recorded nothing for ${agree(lost.length, 'its', 'their')} last files. They count with their expected time, or until another node got them.`,
     );
   const unrecorded = nodes.filter(({ node_index, spans }) => !lost.includes(node_index) && spans.slice(0, -1).some(isUnrecorded));
   // A client may record at its end only.
@@ -116,7 +116,7 @@ export function assumptionsOf({ kind, areStartsKnown, is_running, paused, nodes 
     );
   const absent = nodes.filter(({ start }) => start === null).map(({ node_index }) => node_index);
   if (absent.length > 0 && !is_running)
-    sentences.push(`${nodesText(absent)} recorded nothing and ${absent.length === 1 ? 'counts' : 'count'} as late for the whole build.`);
+    sentences.push(`${nodesText(absent)} recorded nothing and ${agree(absent.length, 'counts', 'count')} as late for the whole build.`);
   if (paused > 0) sentences.push(`A pause of ${durationText(paused)}, in which nothing ran until a node was retried, is left out.`);
   return sentences;
 }

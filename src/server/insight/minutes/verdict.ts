@@ -1,4 +1,5 @@
 import { durationText } from '../../../base/duration.js';
+import { agree, pluralize } from '../../../base/plural.js';
 import type { MinutesAnswer, PartName } from '../../../protocol/answers/minutes.js';
 import {
   expectedSeconds,
@@ -63,10 +64,10 @@ function running(timeline: Timeline, started: readonly NodeLane[]): string {
   const { nodes, wall, kind } = timeline;
   // Nobody knows of a node that records at its end whether it is at work.
   if (kind === 'recordings')
-    return `The build may be running: ${started.length} of ${nodes.length} nodes ${started.length === 1 ? 'has' : 'have'} recorded.`;
+    return `The build may be running: ${started.length} of ${nodes.length} nodes ${agree(started.length, 'has', 'have')} recorded.`;
   const atWork = started.filter(lane => lane.spans.at(-1)?.to === wall && !hasRecordedLast(lane));
   const ended = started.length - atWork.length;
-  const state = `${atWork.length} of ${nodes.length} nodes ${be(atWork.length)} at work, ${ended} ${ended === 1 ? 'has' : 'have'} ended.`;
+  const state = `${atWork.length} of ${nodes.length} nodes ${agree(atWork.length, 'is', 'are')} at work, ${ended} ${agree(ended, 'has', 'have')} ended.`;
   return [`The build is running: ${state}`, ...(ended > 0 ? awaited(atWork) : []), ...overdue(atWork, timeline)].join(' ');
 }
 
@@ -75,9 +76,7 @@ function awaited(atWork: readonly NodeLane[]): string[] {
   const times = atWork.flatMap(({ spans }) => spans.flatMap(({ seconds }) => seconds));
   const files = times.filter(time => time === null).length;
   if (files === 0) return [];
-  return [
-    `${nodesText(indexesOf(atWork))} ${atWork.length === 1 ? 'has' : 'have'} not recorded ${files} test file${files === 1 ? '' : 's'} yet.`,
-  ];
+  return [`${nodesText(indexesOf(atWork))} ${agree(atWork.length, 'has', 'have')} not recorded ${pluralize(files, 'test file')} yet.`];
 }
 
 /**
@@ -96,12 +95,8 @@ function overdue(atWork: readonly NodeLane[], timeline: Timeline): string[] {
   const most = durationText(late.reduce((max, { by }) => Math.max(max, by), 0));
   const names = nodesText(late.map(({ node_index }) => node_index));
   return [
-    `${names} ${be(late.length)} overdue by ${late.length > 1 ? 'up to ' : ''}${most}: ${late.length > 1 ? 'they' : 'it'} may have died.`,
+    `${names} ${agree(late.length, 'is overdue by', 'are overdue by up to')} ${most}: ${agree(late.length, 'it', 'they')} may have died.`,
   ];
-}
-
-function be(count: number): string {
-  return count === 1 ? 'is' : 'are';
 }
 
 function decision(timeline: Timeline, minutes: Minutes, last: LastNode | null): string {
@@ -212,13 +207,13 @@ export function lossesOf({ nodes, kind }: Timeline, { nodes: minutes }: Minutes,
   const cancelled = nodes.filter(({ isCancelled }) => isCancelled);
   const lost = nodes.filter(({ node_index, isCancelled }) => minutes[node_index]!.isLost && !isCancelled);
   const never = nodes.filter(({ start }) => start === null);
-  const files = missing.length === 0 ? '' : `${missing.length} test file${missing.length === 1 ? ' is' : 's are'} missing`;
+  const files = missing.length === 0 ? '' : `${pluralize(missing.length, 'test file is', 'test files are')} missing`;
   const absent = [
     ...(cancelled.length > 0 && missing.length > 0
-      ? [`${nodesText(indexesOf(cancelled))} ${cancelled.length === 1 ? 'was' : 'were'} cancelled`]
+      ? [`${nodesText(indexesOf(cancelled))} ${agree(cancelled.length, 'was', 'were')} cancelled`]
       : []),
     ...(lost.length > 0
-      ? [`${nodesText(indexesOf(lost))} recorded nothing after the last files that ${lost.length === 1 ? 'it' : 'they'} got`]
+      ? [`${nodesText(indexesOf(lost))} recorded nothing after the last files that ${agree(lost.length, 'it', 'they')} got`]
       : []),
     ...(never.length > 0 ? [`${nodesText(indexesOf(never))} ${kind === 'queue' ? 'took no files' : 'recorded nothing'}`] : []),
   ];
@@ -235,7 +230,7 @@ function emptyReruns({ nodes }: Timeline): string {
 /** Names the nodes that got files, as a part of a sentence. */
 function handedTo(files: MinutesAnswer['missing']): string {
   const nodes = [...new Set(files.map(({ node_index }) => node_index))].filter(node => node !== null).sort((a, b) => a - b);
-  const them = files.length === 1 ? 'it' : 'them';
+  const them = agree(files.length, 'it', 'them');
   return nodes.length === 0 ? `no node got ${them}` : `${nodesText(nodes).toLowerCase()} got ${them}`;
 }
 
@@ -243,8 +238,7 @@ function handedTo(files: MinutesAnswer['missing']): string {
 function repeats({ nodes }: Timeline, { nodes: minutes, parts, wall }: Minutes, last: LastNode | null): string {
   const costly = nodes.filter(({ start, node_index }) => start !== null && minutes[node_index]!.repeats > wall * REPEATS_PART);
   const silent = costly.filter(({ spans }) => spans.some(({ lease }) => lease === 'expired' || lease === 'returned'));
-  if (silent.length > 0)
-    return `${nodesText(indexesOf(silent))} fell silent, and ${silent.length === 1 ? 'its' : 'their'} files ran again.`;
+  if (silent.length > 0) return `${nodesText(indexesOf(silent))} fell silent, and ${agree(silent.length, 'its', 'their')} files ran again.`;
   // Of a node that ended late because of its repeats the sentence before says why.
   const isSaid = ({ node_index }: NodeLane) => last?.lane.node_index === node_index && isCauseOf(last, { parts, wall }, 'repeats');
   const restarted = costly.filter(lane => !isSaid(lane) && lane.spans.some(({ lease, is_replay }) => lease === 'restarted' || is_replay));
@@ -266,7 +260,7 @@ const NODES_NAMED = 5;
 export function nodesText(indexes: readonly number[]): string {
   const named = indexes.slice(0, NODES_NAMED).join(', ');
   const more = indexes.length - NODES_NAMED;
-  return `${indexes.length === 1 ? 'Node' : 'Nodes'} ${named}${more > 0 ? ` and ${more} more` : ''}`;
+  return `${agree(indexes.length, 'Node', 'Nodes')} ${named}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function factorText(factor: number): string {

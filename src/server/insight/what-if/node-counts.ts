@@ -1,5 +1,5 @@
 import { durationText } from '../../../base/duration.js';
-import { pluralize } from '../../../base/plural.js';
+import { agree, pluralize } from '../../../base/plural.js';
 import { wholeMilliseconds } from '../../../base/rounding.js';
 import { timestamp } from '../../../base/time.js';
 import type { NodeCount, NodeCountsAnswer, Variant } from '../../../protocol/answers/what-if.js';
@@ -186,12 +186,13 @@ function sentenceOf({ builds, counts, target, recommended, useful_nodes, bound }
     ? `From ${pluralize(bound.nodes, 'node')} on, ${bound.path} decides.`
     : useful_nodes === counts.at(-1)!.nodes
       ? `Up to ${pluralize(useful_nodes, 'node')}, more nodes end builds sooner.`
-      : `More than ${pluralize(useful_nodes, 'node')} ${useful_nodes === 1 ? 'brings' : 'bring'} nothing.`;
-  if (target === null) return `${pluralize(found.nodes, 'node')}: the median build ends in ${durationText(found.median_wall)}. ${limit}`;
-  const isMet = (found.within ?? 0) >= enoughOf(total);
+      : `More than ${pluralize(useful_nodes, 'node brings', 'nodes bring')} nothing.`;
+  if (target === null || found.within === null)
+    return `${pluralize(found.nodes, 'node')}: the median build ends in ${durationText(found.median_wall)}. ${limit}`;
+  const isMet = found.within >= enoughOf(total);
   // Beside it the number of today, or the next lower one.
   const other = counts.find(({ nodes }) => nodes === builds[0]!.node_total && nodes !== found.nodes) ?? counts[counts.indexOf(found) - 1];
-  const within = `${pluralize(found.nodes, 'node')}: ${found.within} of ${pluralize(total, 'build')} ${found.within === 1 ? 'ends' : 'end'} within ${durationText(target)}`;
+  const within = `${pluralize(found.nodes, 'node')}: ${found.within} of ${pluralize(total, 'build')} ${agree(found.within, 'ends', 'end')} within ${durationText(target)}`;
   const beside = other ? `; ${pluralize(other.nodes, 'node')}: ${other.within} of ${total}` : '';
   const unmet = isMet ? '' : ` No number up to ${counts.at(-1)!.nodes} is enough for ${enoughOf(total)} of ${total}.`;
   return `${within}${beside}.${unmet} ${limit}`;

@@ -9,6 +9,7 @@ const guide = (name: string) => readFileSync(new URL(`../../../../../src/docs/co
 const setting = { url: 'http://ballast.example:8080', nodes: 3, token: null };
 const systemOf = (id: string) => ciSystems.find(system => system.id === id)!;
 const runnerOf = (id: string) => runners.find(runner => runner.id === id)!;
+const spansOf = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, span]) => span!);
 
 /** The rows of the table of CI systems in the guide: name, index and number, CI run. */
 const rows = guide('ci-systems.md')
@@ -31,18 +32,44 @@ describe('the CI systems of the set-up page', () => {
 
   it.each(ciSystems.filter(system => system.id !== 'other'))('number nodes and name the CI run as the guide tells: $name', system => {
     const row = rows.find(({ name }) => name === system.name)!;
-    expect(system.numbering === null).toBe(!row.numbers.startsWith('set '));
+    expect(snippetOf(system, runnerOf('jest'), setting).includes('BALLAST_NODE_INDEX')).toBe(row.numbers.startsWith('set '));
     expect(system.run === null ? 'set `BALLAST_BUILD_ID`' : `\`${system.run}\``).toBe(row.run);
+  });
+
+  it('set the variables of clients of Knapsack Pro where the guide tells', () => {
+    const text = guide('clients.md').replace(/\s+/g, ' ');
+    const listed = (list: RegExp) => {
+      const names = list.exec(text)![1]!.split(/, | and /);
+      return ciSystems.filter(({ name }) => names.some(each => name.startsWith(each)));
+    };
+    expect(ciSystems.filter(system => system.isRunKnown)).toEqual(listed(/ themselves on (.*?), and on /));
+    expect(ciSystems.filter(system => system.needsFixedQueue)).toEqual(listed(/FIXED_QUEUE_SPLIT=true` on (.*?), and for /));
+  });
+
+  const examples = [...guide('ready-made.md').matchAll(/^```yaml\n# (\S+)\n(.*?)^```/gms)];
+
+  it.each(examples.map(([, file, job]) => [file, job!] as const))('number nodes as the job of the guide: %s', (file, job) => {
+    const snippet = snippetOf(ciSystems.find(system => system.file === file)!, runnerOf('vitest'), { ...setting, nodes: 4 });
+    const lines = job.split('\n').filter(line => /parallel|matrix|checkout/.test(line));
+    expect(lines.length).toBeGreaterThan(0);
+    expect(snippet.split('\n')).toEqual(expect.arrayContaining(lines));
   });
 });
 
 describe('the runners of the set-up page', () => {
+  const recipes = [...guide('runners.md').matchAll(/^```sh\n(.*?)\n```/gms)].flatMap(([, block]) =>
+    block!.split('\n\n').map(recipe => ({ script: recipe.replace(/^#.*\n/, ''), suffix: undefined })),
+  );
+  // Further commands of a row are named by their last words.
+  const clients = guide('clients.md')
+    .split('\n')
+    .map(row => row.split('|').map(spansOf))
+    .flatMap(([, , commands = [], suffixes = []]) =>
+      commands.map((command, i) => ({ script: i === 0 ? command : commands[0]!.replace(/\w+$/, command), suffix: suffixes[i] })),
+    );
+
   it.each(runners)('run as the guides tell: $id', ({ client, script, suffix }) => {
-    const text =
-      client === 'ballast' ? guide('runners.md') : guide('clients.md').replace('`, or `minitest`, `cucumber`', 'RSPEC MINITEST CUCUMBER');
-    const command = script.join('\n').replace(/queue:(minitest|cucumber)$/, 'queue:rspec');
-    expect(text).toContain(command);
-    if (suffix) expect(text).toContain(suffix);
+    expect(client === 'ballast' ? recipes : clients).toContainEqual({ script, suffix });
   });
 });
 
