@@ -1,11 +1,10 @@
-import { suiteOf } from '../src/server/engine/suites/suite.js';
-import { emptyBasis } from '../src/server/planning/estimating/basis.js';
-import { estimate, pathOf } from '../src/server/planning/estimating/estimate.js';
+import { pathOf } from '../src/server/planning/estimating/estimate.js';
 import { pack } from '../src/server/planning/packing/pack.js';
 import { seededRandom } from '../test/testbed/random.js';
 import type { History } from '../test/testbed/suites.js';
 import { syntheticHistory } from '../test/testbed/synthetic.js';
 import type { Result } from './results.js';
+import { estimatedFiles } from './suites/estimated-files.js';
 import { geometricMean } from './suites/geometric-mean.js';
 import { ballast, type Estimator, meanOf, medianOf, movingAverage } from './suites/level-baselines.js';
 
@@ -155,14 +154,7 @@ function weightedError(history: History, estimator: () => Estimator): number {
 }
 
 function splitRatio(paths: readonly string[], seconds: readonly (number | null)[], next: ReadonlyMap<string, number>): number {
-  const times = new Map(paths.map((path, i) => [path, seconds[i]]));
-  const list = suiteOf(paths);
-  const recorded = {
-    seconds: Float64Array.from(list.strings(), path => times.get(path) ?? NaN),
-    files: new Map<string, number>(),
-    basis: emptyBasis(list.length),
-  };
-  const files = estimate(list, recorded, 'split');
+  const files = estimatedFiles(paths, seconds, 'split');
   const { nodes } = pack(files.weights, NODES);
   const loads = nodes.map(node => node.reduce((sum, file) => sum + next.get(pathOf(files, file))!, 0));
   const total = loads.reduce((sum, load) => sum + load, 0);

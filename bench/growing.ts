@@ -5,7 +5,7 @@ import { Cluster, createDatabase } from '../test/testbed/postgresql.js';
 import { printStep } from '../test/testbed/progress.js';
 import { type Server, startServer } from '../test/testbed/server.js';
 import { Connections, expectAnswer } from './load/connections.js';
-import { longTestPath, nodeFields, splitBody, testFiles } from './load/messages.js';
+import { createQueueBody, longTestPath, nodeFields, splitBody, testFiles } from './load/messages.js';
 import { OpenQueue } from './load/open-queue.js';
 import type { Result } from './results.js';
 
@@ -85,14 +85,9 @@ function largeRequests(files: number): [name: string, path: string, body: object
     ['the same paths again', RECORDING, record(1, ownPath)],
     ['recording, other new paths', RECORDING, record(2, file => `other/${ownPath(file)}`)],
     ['split', SPLIT, { ...splitBody('large', 0), ...testFiles(files, ownPath) }],
-    ['queue', QUEUE, { ...nodeFields('large', 3, 0), ...QUEUE_FIELDS, ...testFiles(files, ownPath) }],
+    ['queue', QUEUE, { ...createQueueBody('large', 3), ...testFiles(files, ownPath) }],
   ];
 }
-
-const QUEUE_FIELDS = {
-  ...{ can_initialize_queue: true, attempt_connect_to_queue: false, fixed_queue_split: false },
-  ...{ node_build_id: 'large', batch_uuid: null },
-};
 
 type Beside = Record<'record' | 'pull', (number: number) => Promise<{ milliseconds: number }>>;
 

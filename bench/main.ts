@@ -3,18 +3,18 @@ import { exitOnSignals } from '../test/testbed/cleanup.js';
 import { numberParser, positiveInteger } from '../test/testbed/option-parsers.js';
 import { readHistories, readSuites } from '../test/testbed/suites.js';
 import { cutting } from './cutting.js';
-import { type DatabaseOptions, database } from './database.js';
+import { database } from './database.js';
 import { estimating } from './estimating.js';
-import { type GrowingOptions, growing } from './growing.js';
+import { growing } from './growing.js';
 import { initializing } from './initializing.js';
 import { isolation } from './isolation.js';
-import { type LatencyOptions, latency } from './latency.js';
+import { latency } from './latency.js';
 import { trials } from './load/trials.js';
 import { memory } from './memory.js';
 import { neighbours } from './neighbours.js';
 import { packing } from './packing.js';
 import { planning } from './planning.js';
-import { type RequestsOptions, requests } from './requests.js';
+import { requests } from './requests.js';
 import { printResult, type Result, writeResult } from './results.js';
 import { soak } from './soak.js';
 import { starting } from './starting.js';
@@ -40,13 +40,11 @@ const speed: { command: Command; run: Run }[] = [];
 type Run = (chosen: string[], options: any) => Promise<Result[]>;
 
 const cpuProf = ['--cpu-prof <folder>', 'folder for CPU profiles of the server, for Chrome DevTools or speedscope'] as const;
+const connections = ['--connections <number>', 'number of connections, each with one request at a time', positiveInteger, 64] as const;
+const times = ['--times <number>', 'repetitions of each', positiveInteger] as const;
 
 const helpOfTrials = Object.entries(trials).map(([name, { about }]) => `  ${name.padEnd(11)}${about}`);
-speedTrial(
-  'requests',
-  'requests per second of each kind over each HTTP server, compared with a bare handler and with Redis',
-  (chosen, options: RequestsOptions) => requests(chosen, options),
-)
+speedTrial('requests', 'requests per second of each kind over each HTTP server, compared with a bare handler and with Redis', requests)
   .argument('[trials...]', 'trials to run (default: all)')
   .option(
     '--seconds <number>',
@@ -54,7 +52,7 @@ speedTrial(
     positive,
     8,
   )
-  .option('--connections <number>', 'number of connections, each with one request at a time', positiveInteger, 64)
+  .option(...connections)
   .addOption(
     new Option('--http-server <name>', 'HTTP server to load')
       .choices(['uwebsockets', 'node'])
@@ -67,50 +65,40 @@ speedTrial(
     '\nGenerators: wrk, or raw sockets of Node where wrk is not installed. Where redis-server is installed, the trial\n' +
       'pulls has a row of Redis, and one of Ballast, both loaded over raw sockets. A row is void if its generator was the limit.',
   );
-speedTrial(
-  'latency',
-  'latencies at 500, 2,000 and 5,000 requests per second, compared with a bare handler',
-  (chosen, options: LatencyOptions) => latency(chosen, options),
-)
+speedTrial('latency', 'latencies at 500, 2,000 and 5,000 requests per second, compared with a bare handler', latency)
   .argument('[requests...]', 'pulls, splits, recording (default: all)')
   .option('--seconds <number>', 'duration of the load at each rate on each of the servers, in three rounds', positive, 6);
 speedTrial(
   'initializing',
   'time to create a queue or a split from 10,000 and from 100,000 files, of a list that is new, that changed, or the same again',
-  (_, { times }) => initializing({ times }),
-).option('--times <number>', 'repetitions of each', positiveInteger, 20);
-speedTrial('isolation', 'delay of the main thread and of small pulls while large suites arrive', (_, { seconds }) =>
-  isolation({ seconds }),
-).option('--seconds <number>', 'duration of each of the three loads', positive, 30);
-speedTrial(
-  'neighbours',
-  'delay of small pulls of one project while another sends the largest requests of each kind',
-  (chosen, { seconds, loops }) => neighbours({ chosen, seconds, loops }),
+  (_, options) => initializing(options),
+).option(...times, 20);
+speedTrial('isolation', 'delay of the main thread and of small pulls while large suites arrive', (_, options) => isolation(options)).option(
+  '--seconds <number>',
+  'duration of each of the three loads',
+  positive,
+  30,
+);
+speedTrial('neighbours', 'delay of small pulls of one project while another sends the largest requests of each kind', (chosen, options) =>
+  neighbours({ chosen, ...options }),
 )
   .argument('[requests...]', 'kinds of requests (default: all)')
   .option('--seconds <number>', 'duration of each load', positive, 4)
   .option('--loops <number>', 'requests at a time', positiveInteger, 8);
-speedTrial(
-  'database',
-  'pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder',
-  (_, options: DatabaseOptions) => database(options),
+speedTrial('database', 'pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder', (_, options) =>
+  database(options),
 )
   .option('--answers <number>', 'answers of each server in each of three rounds', positiveInteger, 16_000)
-  .option('--connections <number>', 'number of connections, each with one request at a time', positiveInteger, 64)
+  .option(...connections)
   .option(...cpuProf);
 speedTrial(
   'growing',
   'time of the first large requests to a new folder and to a new database in PostgreSQL, and of small ones beside them',
-  (_, options: GrowingOptions) => growing(options),
+  (_, options) => growing(options),
 )
   .option('--files <number>', 'files of a large request', positiveInteger, 100_000)
   .option('--small <number>', 'small requests before them', positiveInteger, 3000);
-speedTrial('what-if', 'time to play 10,000 files with 1 to 64 nodes', (_, { times }) => whatIf({ times })).option(
-  '--times <number>',
-  'repetitions of each',
-  positiveInteger,
-  20,
-);
+speedTrial('what-if', 'time to play 10,000 files with 1 to 64 nodes', (_, options) => whatIf(options)).option(...times, 20);
 speedTrial('memory', 'memory of a server with many open queues of 1,000 files', async (_, { queues, soakMinutes }) => [
   ...(await memory({ queues })),
   ...(soakMinutes === undefined ? [] : await soak({ minutes: soakMinutes })),
@@ -120,10 +108,10 @@ speedTrial('memory', 'memory of a server with many open queues of 1,000 files', 
 speedTrial(
   'starting',
   'start time of the server with an empty folder and with many builds and queues, compared with `node -e 0`',
-  (_, { builds, times }) => starting({ builds, times }),
+  (_, options) => starting(options),
 )
   .option('--builds <number>', 'recorded builds in the full folder', positiveInteger, 100_000)
-  .option('--times <number>', 'repetitions of each', positiveInteger, 5);
+  .option(...times, 5);
 
 program
   .option('--write', 'write the results to bench/RESULTS.md')

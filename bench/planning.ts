@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { suiteOf } from '../src/server/engine/suites/suite.js';
 import type { BatchSums } from '../src/server/planning/batching/batch-cost.js';
 import { emptyBasis } from '../src/server/planning/estimating/basis.js';
-import { estimate, pathOf } from '../src/server/planning/estimating/estimate.js';
+import { pathOf } from '../src/server/planning/estimating/estimate.js';
 import { Guesses } from '../src/server/planning/estimating/guesses.js';
 import { type Level, secondsOf, updateLevel } from '../src/server/planning/estimating/level.js';
 import { toSeconds } from '../src/server/planning/weight.js';
@@ -12,6 +12,7 @@ import { normal, seededRandom } from '../test/testbed/random.js';
 import type { History, Suite } from '../test/testbed/suites.js';
 import { residual, syntheticSuite } from '../test/testbed/synthetic.js';
 import type { Result } from './results.js';
+import { estimatedFiles } from './suites/estimated-files.js';
 import { geometricMean } from './suites/geometric-mean.js';
 import { fixedSize, guided, oneAtATimeAsListed, staticSplit } from './suites/queue-baselines.js';
 
@@ -111,14 +112,7 @@ function buildsOfHistory({ versions }: History): Build[] {
 
 /** The files with the predictions of a queue. */
 function queueFiles(paths: readonly string[], seconds: readonly (number | null)[], actual: (path: string) => number): QueueFile[] {
-  const times = new Map(paths.map((path, i) => [path, seconds[i]]));
-  const list = suiteOf(paths);
-  const recorded = {
-    seconds: Float64Array.from(list.strings(), path => times.get(path) ?? NaN),
-    files: new Map<string, number>(),
-    basis: emptyBasis(list.length),
-  };
-  const files = estimate(list, recorded, 'queue');
+  const files = estimatedFiles(paths, seconds, 'queue');
   return Array.from(files.weights, (weight, i) => ({
     predicted: toSeconds(weight),
     actual: actual(pathOf(files, i)),

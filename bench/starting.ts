@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { median } from '../src/server/planning/estimating/median.js';
 import { removeFolder, temporaryFolder } from '../test/testbed/cleanup.js';
 import { inParallel } from '../test/testbed/in-parallel.js';
+import { RECORDING } from '../test/testbed/node-process.js';
 import { printProgress } from '../test/testbed/progress.js';
 import { startServer } from '../test/testbed/server.js';
-import { Worker } from '../test/testbed/worker.js';
-import { Connections } from './load/connections.js';
+import { Connections, expectAnswer } from './load/connections.js';
+import { longTestPath, NODES, nodeFields } from './load/messages.js';
 import { OpenQueue } from './load/open-queue.js';
-import type { Seed } from './load/seed.js';
 import type { Result } from './results.js';
 
 /** How long the server takes to start, and whether stored data slows it. */
@@ -17,6 +17,8 @@ export interface StartingOptions {
   times: number;
 }
 
+/** Files of the builds, three in each. */
+const PATHS = 1000;
 /** Number of files in each queue. */
 const QUEUE_FILES = 100;
 
@@ -26,26 +28,27 @@ export async function starting({ builds, times }: StartingOptions): Promise<Resu
   const dataDir = temporaryFolder();
   try {
     const queues = Math.ceil(builds / 100);
-    await seedBuilds({ folder: dataDir, builds });
-    await seedQueues(dataDir, queues);
+    await seed(dataDir, builds, queues);
     return [await measure(dataDir, `${builds} builds, ${queues} open queues`, times)];
   } finally {
     removeFolder(dataDir);
   }
 }
 
-async function seedBuilds(seed: Seed): Promise<void> {
-  const seeder = new Worker<Seed, null>('bench/load/seed.js');
-  await seeder.ask(seed).finally(() => seeder.stop());
-}
-
-/** Creates queues from which one node has pulled. */
-async function seedQueues(dataDir: string, count: number): Promise<void> {
+/** Records builds, a node of each, of which every other one is on main, and creates queues. */
+async function seed(dataDir: string, builds: number, queues: number): Promise<void> {
   const server = await startServer({ dataDir });
-  const connections = new Connections(server.url, 16);
+  const connections = new Connections(server.url, 64);
   try {
-    await inParallel(16, Array(count).keys(), number => {
-      printProgress('seeding queues', number + 1, count);
+    await inParallel(64, Array(builds).keys(), async build => {
+      printProgress('seeding builds', build + 1, builds);
+      const branch = build % 2 ? 'main' : `feature-${(build / 2) % 1000}`;
+      const test_files = [0, 1, 2].map(i => ({ path: longTestPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
+      const body = JSON.stringify({ ...nodeFields('seed', build, build % NODES), branch, test_files });
+      expectAnswer(await connections.post(RECORDING, body), 201);
+    });
+    await inParallel(16, Array(queues).keys(), number => {
+      printProgress('seeding queues', number + 1, queues);
       return new OpenQueue(`seed-${number}`, connections).create(QUEUE_FILES);
     });
   } finally {

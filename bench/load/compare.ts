@@ -56,7 +56,7 @@ export async function compare(
   const wholeSeconds = Math.ceil(warmUp) + ROUNDS * Math.ceil(seconds / ROUNDS);
   const requests = amount ? amount * (ROUNDS + 1) : wholeSeconds * REQUESTS_PER_SECOND;
   const bodies = await trial.setUp(server, requests);
-  const pops = peer ? await peer.fill(Math.ceil(requests / TESTS.length), TESTS) : [];
+  const pops = peer ? peer.fill(Math.ceil(requests / TESTS.length), TESTS) : [];
   const { status } = trial;
   let from = 0;
   const run = async (pid: number, load: Pick<Load, 'url' | 'bodies' | 'expected'>, duration: number): Promise<SideResult> => {

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { killAtExit, removeFolder, temporaryFolder, terminate } from '../../test/testbed/cleanup.js';
-import { redisFraming } from './framing.js';
 
 /** A queue in Redis, the usual way to build what Ballast is: a peer for pulls. */
 
@@ -19,7 +19,7 @@ export interface Redis {
   url: string;
   pid: number;
   /** Fills queues with tests. Returns a pop of one test of each. */
-  fill(queues: number, tests: readonly string[]): Promise<string[]>;
+  fill(queues: number, tests: readonly string[]): string[];
   stop(): Promise<void>;
 }
 
@@ -33,36 +33,23 @@ export function redisVersion(): string | null {
 export async function startRedis(version: string): Promise<Redis> {
   const folder = temporaryFolder();
   const port = await freePort();
-  const flags = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--dir',
-    folder,
-    '--save',
-    '',
-    '--appendonly',
-    'yes',
-    '--appendfsync',
-    'always',
-  ];
+  const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+  const flags = [...place, '--save', '', '--appendonly', 'yes', '--appendfsync', 'always'];
   const child = killAtExit(spawn('redis-server', flags, { stdio: ['ignore', 'pipe', 'inherit'] }));
   for await (const line of createInterface(child.stdout!)) if (line.includes('Ready to accept connections')) break;
   child.stdout!.resume();
-  const [sha] = await replies(port, [command('SCRIPT', 'LOAD', POP)]);
+  send(port, [command('SCRIPT', 'LOAD', POP)]);
+  const sha = createHash('sha1').update(POP).digest('hex');
   return {
     version,
     url: `redis://127.0.0.1:${port}`,
     pid: child.pid!,
-    async fill(queues, tests) {
+    fill(queues, tests) {
       const names = Array.from({ length: queues }, (_, queue) => `build-${queue}`);
-      await replies(
-        port,
-        names.map(name => command('LPUSH', `${name}:queue`, ...tests)),
-      );
+      const pushes = names.map(name => command('LPUSH', `${name}:queue`, ...tests));
+      send(port, pushes);
       return names.map((name, i) =>
-        command('EVALSHA', sha!, '3', `${name}:queue`, `${name}:running`, `${name}:owners`, '1763800000000', `node-${i % 8}`),
+        command('EVALSHA', sha, '3', `${name}:queue`, `${name}:running`, `${name}:owners`, '1763800000000', `node-${i % 8}`),
       );
     },
     async stop() {
@@ -86,26 +73,9 @@ function command(...words: string[]): string {
   return `*${words.length}\r\n${words.map(word => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 }
 
-/** Sends commands in one go. Resolves with their replies; rejects with the first error. */
-function replies(port: number, commands: readonly string[]): Promise<string[]> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1');
-    const texts: string[] = [];
-    let bytes = Buffer.alloc(0);
-    socket.once('error', reject).on('data', data => {
-      bytes = Buffer.concat([bytes, data]);
-      for (let frame = redisFraming(bytes); frame && frame.head + frame.body <= bytes.length; frame = redisFraming(bytes)) {
-        const text = bytes.toString('utf8', frame.body === 0 ? 1 : frame.head, frame.head + frame.body - 2);
-        if (bytes[0] === MINUS) reject(new Error(`Redis answered: ${text}`));
-        texts.push(text);
-        bytes = bytes.subarray(frame.head + frame.body);
-      }
-      if (texts.length < commands.length) return;
-      socket.destroy();
-      resolve(texts);
-    });
-    socket.write(commands.join(''));
-  });
+/** Sends commands in one go. Throws unless each is answered without an error. */
+function send(port: number, commands: readonly string[]): void {
+  const { stdout, stderr, error } = spawnSync('redis-cli', ['-p', String(port), '--pipe'], { input: commands.join(''), encoding: 'utf8' });
+  if (error) throw error;
+  if (!stdout.includes(`errors: 0, replies: ${commands.length}\n`)) throw new Error(`Redis answered: ${stdout}${stderr}`);
 }
-
-const MINUS = 0x2d;

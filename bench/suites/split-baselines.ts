@@ -54,16 +54,23 @@ export const multifit: Split = (files, nodes) => {
 
 /** Combines the partial splits with the largest differences, until one is left (Karmarkar and Karp 1982). */
 export const differencing: Split = (files, nodes) => {
-  // A heap of partial splits, ordered by the difference of their most and least loaded nodes.
-  const heap = descending(files).map(weight => [weight, ...Array<number>(nodes - 1).fill(0)]);
+  // The partial splits, ascending by the difference of their most and least loaded nodes.
+  const partial = descending(files)
+    .reverse()
+    .map(weight => [weight, ...Array<number>(nodes - 1).fill(0)]);
   const difference = (loads: readonly number[]) => loads[0]! - loads[nodes - 1]!;
-  while (heap.length > 1) {
-    const one = popMax(heap, difference);
-    const other = heap[0]!;
-    heap[0] = one.map((load, node) => load + other[nodes - 1 - node]!).sort((a, b) => b - a);
-    siftDown(heap, difference);
+  while (partial.length > 1) {
+    const [one, other] = [partial.pop()!, partial.pop()!];
+    const both = one.map((load, node) => load + other[nodes - 1 - node]!).sort((a, b) => b - a);
+    let [from, to] = [0, partial.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (difference(partial[middle]!) < difference(both)) from = middle + 1;
+      else to = middle;
+    }
+    partial.splice(from, 0, both);
   }
-  return heap[0] ?? Array<number>(nodes).fill(0);
+  return partial[0] ?? Array<number>(nodes).fill(0);
 };
 
 function assign(files: readonly WeightedFile[], nodes: number, nodeOf: (file: WeightedFile, index: number) => number): number[] {
@@ -90,27 +97,4 @@ function firstFit(weights: readonly number[], nodes: number, capacity: number): 
     loads[node]! += weight;
   }
   return loads;
-}
-
-function popMax<T>(heap: T[], rank: (item: T) => number): T {
-  const top = heap[0]!;
-  const last = heap.pop()!;
-  if (heap.length > 0) {
-    heap[0] = last;
-    siftDown(heap, rank);
-  }
-  return top;
-}
-
-/** Moves the first item down to its place in the heap. The item with the greatest rank is on top. */
-function siftDown<T>(heap: T[], rank: (item: T) => number): void {
-  for (let position = 0; ; ) {
-    let greatest = position;
-    for (const child of [2 * position + 1, 2 * position + 2]) {
-      if (child < heap.length && rank(heap[child]!) > rank(heap[greatest]!)) greatest = child;
-    }
-    if (greatest === position) return;
-    [heap[position], heap[greatest]] = [heap[greatest]!, heap[position]!];
-    position = greatest;
-  }
 }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HandedPiece } from '../../src/protocol/messages/queue.js';
+import { sendJson } from '../../test/testbed/client.js';
 import type { Calendar } from './calendar.js';
 import type { CiRun } from './ci-run.js';
 import { type Handed, type NodeRequest, startNode } from './node.js';
@@ -109,13 +110,7 @@ async function send(connection: Connection, run: CiRun, node_index: number, requ
   }
 }
 
-async function post({ url, token }: Connection, path: string, body: object): Promise<unknown> {
-  const response = await fetch(`${url}${path}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'SERVICE-TEST-SUITE-TOKEN': token },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`cannot play a CI run of the demo: ${path} answered ${response.status}: ${text}`);
-  return text === '' ? null : JSON.parse(text);
+function post({ url, token }: Connection, path: string, body: object): Promise<unknown> {
+  const refused = `cannot play a CI run of the demo: ${path} answered`;
+  return sendJson(url + path, { 'SERVICE-TEST-SUITE-TOKEN': token }, body, refused);
 }

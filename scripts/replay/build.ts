@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { Refusal, sendJson } from '../../test/testbed/client.js';
 import { type Mode, type NodeProcess, RECORDING, startProcess } from '../../test/testbed/node-process.js';
 import { showStatus } from '../../test/testbed/progress.js';
 import type { Timings } from './timings.js';
@@ -87,19 +88,14 @@ export class Build {
     return startProcess({ mode, fields, paths: [...this.timings.keys()] }, (path, body) => this.#post(path, body));
   }
 
-  async #post(path: string, body: object): Promise<unknown> {
+  #post(path: string, body: object): Promise<unknown> {
     const { url, token } = this.server;
     const address = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}${path}`;
-    const response = await fetch(address, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'SERVICE-TEST-SUITE-TOKEN': token },
-      body: JSON.stringify({ ...this.key, ...body }),
-    }).catch((error: unknown) => {
+    const sent = sendJson(address, { 'SERVICE-TEST-SUITE-TOKEN': token }, { ...this.key, ...body }, `POST ${path} was answered with`);
+    return sent.catch((error: unknown) => {
+      if (error instanceof Refusal) throw error;
       throw new Error(`POST ${address} was not answered: ${String((error as Error).cause ?? error)}`);
     });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`POST ${path} was answered with ${response.status}: ${text}`);
-    return text === '' ? null : JSON.parse(text);
   }
 
   #eachNode<T>(run: (node_index: number) => Promise<T>): Promise<T[]> {
