@@ -23,6 +23,8 @@ interface Description {
   summary: string;
   description: string;
   responses: object;
+  parameters?: readonly object[];
+  security?: readonly object[];
 }
 
 export interface Query extends Description {
@@ -52,7 +54,7 @@ export const post = (path: string, handle: Handle, { body, bodyBytes = Infinity,
   }),
 });
 
-const anyGet = (path: string, handle: Handle, description: Description, details: object): Endpoint => ({
+const anyGet = (path: string, handle: Handle, description: Description, details: object = {}): Endpoint => ({
   path,
   method: 'GET',
   handle,
@@ -74,9 +76,9 @@ export const getOfBuild = (path: string, handle: Handle, { query, ...description
   });
 
 /** A GET that takes no query. */
-export const plainGet = (path: string, handle: Handle, description: Description, details: object) =>
-  anyGet(path, handle, { ...description, responses: { ...tokenResponses, ...description.responses } }, details);
+export const plainGet = (path: string, handle: Handle, description: Description) =>
+  anyGet(path, handle, { ...description, responses: { ...tokenResponses, ...description.responses } });
 
 /** A GET that needs no token. */
-export const publicGet = (path: string, handle: Handle, description: Description, details: object = {}) =>
-  anyGet(path, handle, description, { ...details, security: [] });
+export const publicGet = (path: string, handle: Handle, description: Omit<Description, 'tag'>) =>
+  anyGet(path, handle, { ...description, tag: 'Operating', security: [] });

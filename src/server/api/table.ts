@@ -14,20 +14,18 @@ import { clientFiles } from './routes/client.js';
 import { completeness } from './routes/completeness.js';
 import { guides } from './routes/guides.js';
 import { insight } from './routes/insight.js';
-import { nodeCounts } from './routes/node-counts.js';
 import { descriptionOf, healthy, metricsAnswer, operating, ready } from './routes/operating.js';
-import { metricsEndpoints } from './routes/project-metrics.js';
+import { metricsEndpoint } from './routes/project-metrics.js';
 import { queues } from './routes/queue.js';
 import { regularMode } from './routes/split.js';
-import { testPaths } from './routes/test-paths.js';
 import { trends } from './routes/trends.js';
 import { whatIf } from './routes/what-if.js';
 
 /** The whole API, in the order of its description. */
 const rows: readonly Endpoint[] = [
-  ...[...recording, ...regularMode, ...queues, ...testCases, ...testPaths],
-  ...[...builds, ...insight, ...whatIf, ...completeness],
-  ...[...trends, ...nodeCounts, ...metricsEndpoints],
+  ...[recording, ...regularMode, ...queues, testCases],
+  ...[...builds, ...insight, ...whatIf, completeness],
+  ...[...trends, metricsEndpoint],
   ...[descriptionOf(() => rows), ...guides, ...clientFiles, ...operating],
 ];
 

@@ -9,15 +9,13 @@ import { clientFileNames } from '../client-files.js';
 import type { Context } from '../context.js';
 import { post } from '../endpoint.js';
 import { json } from '../json.js';
-import { example } from '../openapi/example.js';
-import { response } from '../openapi/responses.js';
+import { example, response } from '../openapi/responses.js';
 import { prepare } from '../prepare.js';
 
 /** Bytes of a recorded run on the disk: its entries in indexes, and each time. */
 const BYTES_OF_RUN = 200;
 const BYTES_OF_TIME = 12;
 
-/** POST /build_subsets: records a run of a node. The 201 is sent when the run is on disk. */
 function recordBuildSubset(context: Context, request: Request): Soon<Answer> {
   const { store, now, dailyBytes, splitAsks } = context;
   // When it came: a repetition that another process got may be recorded before this one is prepared.
@@ -62,17 +60,14 @@ function updateMessage({ client, clientVersions }: Context, { clientName, client
   return `${clientName} ${clientVersion} is outdated; please update to version ${newest}`;
 }
 
-/** The endpoint that records. */
-export const recording = [
-  post('/v1/build_subsets', recordBuildSubset, {
-    operationId: 'recordBuildSubset',
-    tag: 'Recording',
-    summary: 'Record the test files that one node ran.',
-    description: 'The server keeps every run of a node. Time 0 means scheduled, not measured.',
-    body: { schemas: ['BuildSubsetMessage'], example: { ...example.node, test_files: example.timedFiles } },
-    responses: {
-      '201': response('Stored on disk. The response has no body, or a message that the client is outdated.', { schemas: ['Message'] }),
-      '202': response('Not stored: the node was retried too often.', { schemas: ['Message'] }),
-    },
-  }),
-];
+export const recording = post('/v1/build_subsets', recordBuildSubset, {
+  operationId: 'recordBuildSubset',
+  tag: 'Recording',
+  summary: 'Record the test files that one node ran.',
+  description: 'The server keeps every run of a node. Time 0 means scheduled, not measured.',
+  body: { schemas: ['BuildSubsetMessage'], example: { ...example.node, test_files: example.timedFiles } },
+  responses: {
+    '201': response('Stored on disk. The response has no body, or a message that the client is outdated.', { schemas: ['Message'] }),
+    '202': response('Not stored: the node was retried too often.', { schemas: ['Message'] }),
+  },
+});

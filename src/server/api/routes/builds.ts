@@ -18,7 +18,6 @@ import { isSmallBuild } from '../reads.js';
 /** Memory that is counted for an answer in pieces. */
 const PIECE_BYTES = 1_048_576;
 
-/** GET /builds: a page of the project's builds, newest first. */
 async function pageOfBuilds(context: Context, request: Request): Promise<Answer> {
   const project = await projectOf(context, request);
   const { page, ...filter } = toBuildsQuery(decodeQuery(request.query));
@@ -48,7 +47,6 @@ async function pageOfBuilds(context: Context, request: Request): Promise<Answer>
   return json(200, answer);
 }
 
-/** GET /builds/:id: a build with all its recorded runs. */
 async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
   const { store, jobs } = context;
   const asker = await askerOf(context, request);
@@ -67,7 +65,6 @@ export async function readBuild(jobs: JobRunner, build: Build, asker: Asker): Pr
   return pieces.isDone ? { body } : { body, rest: pieces.rest(), memoryBytes: PIECE_BYTES + pieces.bytes };
 }
 
-/** The endpoints of recorded builds. */
 export const builds = [
   get('/v1/builds', pageOfBuilds, {
     operationId: 'listBuilds',
@@ -77,16 +74,12 @@ export const builds = [
     query: 'BuildsQuery',
     responses: { '200': response('One page of builds.', { schemas: ['BuildsPage'] }) },
   }),
-  plainGet(
-    '/v1/builds/:id',
-    buildById,
-    {
-      operationId: 'getBuild',
-      tag: 'Builds',
-      summary: 'Get a build with all recorded runs.',
-      description: 'The runs of all nodes, newest first.',
-      responses: { '200': response('The build.', { schemas: ['BuildDetail'] }), '404': refusal('There is no such build.') },
-    },
-    { parameters: [buildId] },
-  ),
+  plainGet('/v1/builds/:id', buildById, {
+    operationId: 'getBuild',
+    tag: 'Builds',
+    summary: 'Get a build with all recorded runs.',
+    description: 'The runs of all nodes, newest first.',
+    responses: { '200': response('The build.', { schemas: ['BuildDetail'] }), '404': refusal('There is no such build.') },
+    parameters: [buildId],
+  }),
 ];

@@ -5,11 +5,9 @@ import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { post } from '../endpoint.js';
 import { json } from '../json.js';
-import { example } from '../openapi/example.js';
-import { response } from '../openapi/responses.js';
+import { example, response } from '../openapi/responses.js';
 import { prepare } from '../prepare.js';
 
-/** POST /v2/test_cases: keeps a node's reports on the cases of files, so that a later queue can cut the files into pieces. */
 function keepCases(context: Context, request: Request): Soon<Answer> {
   const { store, now, dailyBytes } = context;
   return whenKnown(prepare(context, 'prepareCases', request), async ({ project, prepared: encoded }) => {
@@ -20,26 +18,23 @@ function keepCases(context: Context, request: Request): Soon<Answer> {
   });
 }
 
-/** The endpoint for reports on test cases. */
-export const testCases = [
-  post('/v2/test_cases', keepCases, {
-    bodyBytes: limits.caseReportBytesPerRequest,
-    operationId: 'tellTestCases',
-    tag: 'Queue mode',
-    summary: 'Tell the test cases of long files, and their times.',
-    description:
-      'A later queue can then have such a file in pieces, each with some of its cases, if the request that creates the queue names the same test runner in pieces. A report on a file replaces earlier reports on it.',
-    body: {
-      schemas: ['TestCasesMessage'],
-      example: {
-        ...example.node,
-        ci_build_id: '1',
-        runner: 'pytest',
-        files: [{ path: 'tests/test_cart.py', seconds: 41.5, cases: [{ name: 'test_total', seconds: 12.25, outcome: 'passed' }] }],
-      },
+export const testCases = post('/v2/test_cases', keepCases, {
+  bodyBytes: limits.caseReportBytesPerRequest,
+  operationId: 'tellTestCases',
+  tag: 'Queue mode',
+  summary: 'Tell the test cases of long files, and their times.',
+  description:
+    'A later queue can then have such a file in pieces, each with some of its cases, if the request that creates the queue names the same test runner in pieces. A report on a file replaces earlier reports on it.',
+  body: {
+    schemas: ['TestCasesMessage'],
+    example: {
+      ...example.node,
+      ci_build_id: '1',
+      runner: 'pytest',
+      files: [{ path: 'tests/test_cart.py', seconds: 41.5, cases: [{ name: 'test_total', seconds: 12.25, outcome: 'passed' }] }],
     },
-    responses: {
-      '200': response('The number of files and pieces whose cases are kept.', { schemas: ['TestCasesAnswer'], example: { kept: 1 } }),
-    },
-  }),
-];
+  },
+  responses: {
+    '200': response('The number of files and pieces whose cases are kept.', { schemas: ['TestCasesAnswer'], example: { kept: 1 } }),
+  },
+});

@@ -1,4 +1,4 @@
-import type { Answer, Request } from '../../http/request.js';
+import type { Answer } from '../../http/request.js';
 import type { ClientFile } from '../client-files.js';
 import type { Context } from '../context.js';
 import { publicGet } from '../endpoint.js';
@@ -6,46 +6,34 @@ import { apiErrors } from '../errors.js';
 import { textResponse } from '../openapi/responses.js';
 import { fileAnswer } from '../static-file.js';
 
-/** GET /NAME: a file for CI nodes. It needs no token. Throws a 404 when it was not built. */
-const clientFile =
-  (name: string) =>
-  (context: Context, request: Request): Answer =>
-    fileAnswer(builtFile(context, name), request, 'no-cache');
-
-/** GET /NAME.sha256: its checksum, as sha256sum writes it. Throws a 404 when it was not built. */
-const clientChecksum =
-  (name: string) =>
-  (context: Context): Answer => ({
-    status: 200,
-    body: `${builtFile(context, name).checksum}  ${name}\n`,
-    contentType: 'text/plain; charset=utf-8',
-  });
-
+/** Throws a 404 when it was not built. */
 function builtFile({ client }: Context, name: string): ClientFile {
   const file = client.files.get(name);
   if (!file) throw apiErrors.notBuilt('client');
   return file;
 }
 
+/** The checksum of a file, as sha256sum writes it. */
+function checksumOf(context: Context, name: string): Answer {
+  return { status: 200, body: `${builtFile(context, name).checksum}  ${name}\n`, contentType: 'text/plain; charset=utf-8' };
+}
+
 /** The endpoints that get a file for CI nodes, and its checksum. @param id their operationId without the verb */
 const fileForNodes = (name: string, id: string, what: string, description: string, type = 'text/javascript') => [
-  publicGet(`/${name}`, clientFile(name), {
+  publicGet(`/${name}`, (context, request) => fileAnswer(builtFile(context, name), request, 'no-cache'), {
     operationId: `get${id}`,
-    tag: 'Operating',
     summary: `Get the ${what}.`,
     description: `${description} It has the version of this server.`,
     responses: { '200': textResponse('The file.', `${type}; charset=utf-8`) },
   }),
-  publicGet(`/${name}.sha256`, clientChecksum(name), {
+  publicGet(`/${name}.sha256`, context => checksumOf(context, name), {
     operationId: `get${id}Checksum`,
-    tag: 'Operating',
     summary: `Get the checksum of the ${what}.`,
     description: 'As `sha256sum --check` reads it.',
     responses: { '200': textResponse('The checksum.', 'text/plain; charset=utf-8') },
   }),
 ];
 
-/** The endpoints of files for CI nodes. */
 export const clientFiles = [
   ...fileForNodes('ballast.mjs', 'Client', 'program of a CI node', 'One file for Node: `node ballast.mjs --help`.'),
   ...['Jest', 'Playwright', 'Vitest'].flatMap(runner =>

@@ -99,18 +99,15 @@ async function runsKept({ store }: Context, subjects: readonly CompletenessSubje
   return runs;
 }
 
-/** The endpoint of the gate. */
-export const completeness = [
-  get('/v1/builds/completeness', completenessOfBuild, {
-    operationId: 'checkCompleteness',
-    tag: 'Builds',
-    summary: 'Check that every test file of a build was run and recorded.',
-    description: 'For the last step of a CI run, after all nodes.',
-    query: 'CompletenessQuery',
-    responses: {
-      '200': response('The build is complete.', { schemas: ['CompletenessAnswer'] }),
-      '409': response('The build is not complete.', { schemas: ['CompletenessAnswer'] }),
-      ...mergeResponses,
-    },
-  }),
-];
+export const completeness = get('/v1/builds/completeness', completenessOfBuild, {
+  operationId: 'checkCompleteness',
+  tag: 'Builds',
+  summary: 'Check that every test file of a build was run and recorded.',
+  description: 'For the last step of a CI run, after all nodes.',
+  query: 'CompletenessQuery',
+  responses: {
+    '200': response('The build is complete.', { schemas: ['CompletenessAnswer'] }),
+    '409': response('The build is not complete.', { schemas: ['CompletenessAnswer'] }),
+    ...mergeResponses,
+  },
+});

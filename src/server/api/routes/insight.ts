@@ -27,7 +27,6 @@ function insightOf(job: Job, toQuery: (raw: RawParameters) => InsightFilter & { 
   };
 }
 
-/** GET /builds/:id/comparison: what differs from what is usual, or from another build. */
 async function comparisonOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
   const { store, jobs, summarizer, now } = context;
   const asker = await askerOf(context, request);
@@ -69,7 +68,6 @@ const getOfCiRun = (path: string, handle: Handle, { query = 'CiRunQuery', answer
     responses: { ...mergeResponses, '200': response(what, { schemas: answers }) },
   });
 
-/** The endpoints for what happened in a CI run. */
 export const insight = [
   getOfCiRun('/v1/builds/:id/minutes', insightOf('minutes'), {
     operationId: 'divideMinutes',

@@ -9,12 +9,10 @@ import { baseUrl } from '../links.js';
 import { openApiDocument } from '../openapi/openapi.js';
 import { headers, refusal, response, textResponse } from '../openapi/responses.js';
 
-/** GET /healthz: the process is up. */
 export function healthy(): Answer {
   return json(200, { status: 'ok' });
 }
 
-/** GET /readyz: the store is open and a write reaches the disk soon. */
 export async function ready({ readiness }: Context): Promise<Answer> {
   try {
     await readiness.assert();
@@ -24,7 +22,6 @@ export async function ready({ readiness }: Context): Promise<Answer> {
   return json(200, { status: 'ready' });
 }
 
-/** GET /metrics: for Prometheus, unless the admin port serves it. */
 function metricsText({ metrics, hasAdminPort }: Context, { method, path }: Request): Promise<Answer> {
   if (hasAdminPort) throw apiErrors.pathNotFound(method, path);
   return metricsAnswer(metrics);
@@ -34,18 +31,15 @@ export async function metricsAnswer(metrics: Context['metrics']): Promise<Answer
   return { status: 200, ...(await metrics.text()) };
 }
 
-/** The endpoints for those who operate the server. */
 export const operating = [
   publicGet('/healthz', healthy, {
     operationId: 'isHealthy',
-    tag: 'Operating',
     summary: 'Check that the process runs.',
     description: 'Does not check the store.',
     responses: { '200': response('The process runs.', { schemas: ['Health'] }) },
   }),
   publicGet('/readyz', ready, {
     operationId: 'isReady',
-    tag: 'Operating',
     summary: 'Check that the store can be written.',
     description: 'Makes a test write to the disk.',
     responses: {
@@ -55,7 +49,6 @@ export const operating = [
   }),
   publicGet('/metrics', metricsText, {
     operationId: 'readMetrics',
-    tag: 'Operating',
     summary: 'Read metrics for Prometheus.',
     description: 'If there is an admin port, only that port has them.',
     responses: {
@@ -73,7 +66,6 @@ export const descriptionOf = (endpoints: () => readonly Endpoint[]): Endpoint =>
       json(200, openApiDocument(endpoints(), { version, url: baseUrl(context, request), headerPrefixes: context.headerPrefixes })),
     {
       operationId: 'describeApi',
-      tag: 'Operating',
       summary: 'Get this document.',
       description: 'It is generated from the types that validate requests.',
       responses: { '200': { description: 'OpenAPI 3.1.', ...headers(), content: { 'application/json': { schema: { type: 'object' } } } } },

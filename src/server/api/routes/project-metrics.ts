@@ -7,7 +7,6 @@ import { plainGet } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
 import { textResponse } from '../openapi/responses.js';
 
-/** GET /v1/metrics: the project of the token, for Prometheus, which sends the token as it does everywhere: `Authorization: Bearer`. */
 async function metricsOfProject(context: Context, request: Request): Promise<Answer> {
   const { store, summarizer, now } = context;
   const token = request.token ?? bearerIn(request.authorization);
@@ -31,19 +30,12 @@ function bearerIn(authorization: string): string | null {
   return /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? null;
 }
 
-/** The endpoint for Prometheus, by project. */
-export const metricsEndpoints = [
-  plainGet(
-    '/v1/metrics',
-    metricsOfProject,
-    {
-      operationId: 'readProjectMetrics',
-      tag: 'Trends',
-      summary: 'Read metrics of the project for Prometheus.',
-      description:
-        'Builds, wall time by cause and node time of today (UTC), for the default branch and for all others together, and the newest build of the default branch. All are gauges. The token may also come as `Authorization: Bearer`.',
-      responses: { '200': textResponse('The text format of Prometheus.', 'text/plain') },
-    },
-    { security: [{ testSuiteToken: [] }, { bearer: [] }] },
-  ),
-];
+export const metricsEndpoint = plainGet('/v1/metrics', metricsOfProject, {
+  operationId: 'readProjectMetrics',
+  tag: 'Trends',
+  summary: 'Read metrics of the project for Prometheus.',
+  description:
+    'Builds, wall time by cause and node time of today (UTC), for the default branch and for all others together, and the newest build of the default branch. All are gauges. The token may also come as `Authorization: Bearer`.',
+  responses: { '200': textResponse('The text format of Prometheus.', 'text/plain') },
+  security: [{ testSuiteToken: [] }, { bearer: [] }],
+});

@@ -2,8 +2,16 @@ import { bytesIn } from '../../../base/bytes.js';
 import { pluralize } from '../../../base/plural.js';
 import { orElse, type Soon, whenKnown } from '../../../base/soon.js';
 import { limits } from '../../../protocol/limits.js';
-import type { CancelAnswer, ConnectFailed, QueueAnswer, QueueForecast, TestQueueAnswer } from '../../../protocol/messages/queue.js';
+import type {
+  CancelAnswer,
+  ConnectFailed,
+  QueueAnswer,
+  QueueForecast,
+  TestPathsAnswer,
+  TestQueueAnswer,
+} from '../../../protocol/messages/queue.js';
 import { PIECE_SIGN } from '../../../protocol/piece-path.js';
+import { newestBuild } from '../../engine/builds.js';
 import type { QueueKey } from '../../engine/keys.js';
 import { bytesOfLinks } from '../../engine/link-notes.js';
 import { handedPieces } from '../../engine/pieces/cuts.js';
@@ -18,15 +26,16 @@ import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
+import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
-import { post } from '../endpoint.js';
+import { get, post } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
-import { aroundLast, codeLine, json, lines } from '../json.js';
+import { aroundLast, codeLine, decodeQuery, json, lines } from '../json.js';
 import { buildsUrl } from '../links.js';
-import { example } from '../openapi/example.js';
-import { refusal, response, testFileResponses } from '../openapi/responses.js';
+import { example, refusal, response, testFileResponses } from '../openapi/responses.js';
 import type { PreparedBy } from '../posts.js';
 import { prepare } from '../prepare.js';
+import { toTestPathsQuery } from '../read/queue.js';
 
 /** The encoding of the outcome of a pull in a version of the protocol. */
 interface QueueEncoding {
@@ -99,13 +108,6 @@ const version2: QueueEncoding = {
 
 type PreparedQueue = PreparedBy<'prepareQueue'>;
 
-/** POST /v1/queues/queue: connects to the queue of a CI run, creates it, or pulls its next batch. */
-const queueForNode = (context: Context, request: Request) => answerPull(context, request, version1);
-
-/** POST /v2/queues/queue: the same queues, for clients that report the outcome of each batch. */
-const testQueueForNode = (context: Context, request: Request) => answerPull(context, request, version2);
-
-/** POST /v2/queues/cancel: a node that its CI system cancels says so before it ends. */
 function cancelNode(context: Context, request: Request): Soon<Answer> {
   const { store, summarizer, now } = context;
   return whenKnown(prepare(context, 'prepareCancel', request), ({ project, prepared }) =>
@@ -260,9 +262,21 @@ const LEASE_MESSAGES = {
   returned: 'node returned after its lease expired',
 };
 
-/** The endpoints of queues. */
+const NONE: TestPathsAnswer = { failed_paths: [] };
+
+async function failedOnBranch(context: Context, request: Request): Promise<Answer> {
+  const { store, jobs } = context;
+  const asker = await askerOf(context, request);
+  const { branch } = toTestPathsQuery(decodeQuery(request.query));
+  const build = await newestBuild(store.builds, asker.project, { branch });
+  const queue = build && (await store.queues.newest(asker.project, build));
+  if (!queue) return json(200, NONE);
+  // Always read in a worker thread, because their number is unknown.
+  return { status: 200, body: (await jobs.read('failedTestPaths', { id: queue.id, list: queue.list }, asker)).json };
+}
+
 export const queues = [
-  post('/v1/queues/queue', queueForNode, {
+  post('/v1/queues/queue', (context, request) => answerPull(context, request, version1), {
     operationId: 'pullFromQueue',
     tag: 'Queue mode',
     summary: 'Connect to the queue of a build, create it, or pull the next batch.',
@@ -286,7 +300,7 @@ export const queues = [
       'A batch, empty at the end of the queue, or a code if there is no queue yet.',
     ),
   }),
-  post('/v2/queues/queue', testQueueForNode, {
+  post('/v2/queues/queue', (context, request) => answerPull(context, request, version2), {
     operationId: 'pullFromTestQueue',
     tag: 'Queue mode',
     summary: 'Use the same queues with a client that reports the outcome of each batch.',
@@ -321,8 +335,14 @@ export const queues = [
     description:
       'When all nodes that work on a queue have said so, its CI run has ended as cancelled. The files of the node stay with it until its lease ends. A node that pulls again works again.',
     body: { schemas: ['CancelMessage'], example: { ...example.node, test_queue_id: '1', node_uuid: example.id } },
-    responses: {
-      '200': response('Whether it was noted.', { schemas: ['CancelAnswer'], example: { is_noted: true } }),
-    },
+    responses: { '200': response('Whether it was noted.', { schemas: ['CancelAnswer'], example: { is_noted: true } }) },
+  }),
+  get('/v2/test_paths', failedOnBranch, {
+    operationId: 'listFailedTestPaths',
+    tag: 'Queue mode',
+    summary: 'List what failed in the newest build of a branch.',
+    description: 'Only clients of version 2 report failures.',
+    query: 'TestPathsQuery',
+    responses: { '200': response('Test files, or test cases in them.', { schemas: ['TestPathsAnswer'] }) },
   }),
 ];

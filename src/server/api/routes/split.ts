@@ -10,15 +10,13 @@ import type { Context } from '../context.js';
 import { get, post } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
 import { aroundLast, codeLine, decodeQuery, json, lines } from '../json.js';
-import { example } from '../openapi/example.js';
-import { mergeResponses, refusal, response, testFileResponses } from '../openapi/responses.js';
+import { example, mergeResponses, refusal, response, testFileResponses } from '../openapi/responses.js';
 import { prepare } from '../prepare.js';
 import { toNodeKey } from '../read/build.js';
 import { isSmallBuild } from '../reads.js';
 
 const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
-/** POST /build_distributions/subset: the test files of one node in regular mode. */
 function splitForNode(context: Context, request: Request): Soon<Answer> {
   const { store, dailyBytes, splitAsks, linkNotes, now } = context;
   return whenKnown(prepare(context, 'prepareSplit', request), ({ project, prepared: { request: asked, planned } }) => {
@@ -52,7 +50,6 @@ function answerShare(request: Request, { key, node_index, listDigest }: SplitReq
 
 const NO_BUILD: LastDistribution = { build_distribution_id: null, time_execution: 0, test_files: [] };
 
-/** GET /build_distributions/last: the recorded test files of the build that most closely matches. */
 async function lastDistribution(context: Context, request: Request): Promise<Answer> {
   const { store, jobs } = context;
   const asker = await askerOf(context, request);
@@ -62,7 +59,6 @@ async function lastDistribution(context: Context, request: Request): Promise<Ans
   return { status: 200, body };
 }
 
-/** The endpoints of regular mode. */
 export const regularMode = [
   post('/v1/build_distributions/subset', splitForNode, {
     operationId: 'splitTestFiles',

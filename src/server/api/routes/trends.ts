@@ -26,7 +26,6 @@ import type { TrendJson } from '../reads.js';
 const DEFAULT_DAYS = 56;
 const DEFAULT_FILES = 1000;
 
-/** GET /v1/trends/builds: the builds of a branch by day or week. */
 async function trendOfBuilds(context: Context, request: Request): Promise<Answer> {
   const project = await projectOf(context, request);
   const { branch = null, by = 'day', ...dates } = toBuildTrendQuery(decodeQuery(request.query));
@@ -38,7 +37,6 @@ async function trendOfBuilds(context: Context, request: Request): Promise<Answer
   return json(200, await buildTrend(context.store.summaries, project, branch, { from, to }, by));
 }
 
-/** GET /v1/trends/files: the files of a branch over its last builds. */
 async function trendOfFiles(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
   const { branch, path = null, sort = 'estimate', offset = 0, limit = DEFAULT_FILES } = toFileTrendsQuery(decodeQuery(request.query));
@@ -46,7 +44,6 @@ async function trendOfFiles(context: Context, request: Request): Promise<Answer>
   return trend(context, await context.jobs.read('fileTrends', subject, asker));
 }
 
-/** GET /v1/trends/files/history: one file over the last builds of a branch. */
 async function historyOfFile(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
   const { branch, path } = toFileHistoryQuery(decodeQuery(request.query));
@@ -54,7 +51,6 @@ async function historyOfFile(context: Context, request: Request): Promise<Answer
   return trend(context, await context.jobs.read('fileHistory', subject, asker));
 }
 
-/** GET /v1/trends/nodes: the nodes of a branch over its last builds. */
 async function trendOfNodes(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
   const { branch = null, node_total = null } = toNodeTrendsQuery(decodeQuery(request.query));
@@ -74,7 +70,6 @@ async function branchOf({ store }: Context, { project }: Asker, branch?: string)
 
 const DEFAULT_LIMIT = 50;
 
-/** GET /v1/build_summaries: builds with what is known of each without reading its runs, newest first. */
 async function buildSummaries(context: Context, request: Request): Promise<Answer> {
   const { jobs, now } = context;
   const asker = await askerOf(context, request);
@@ -100,7 +95,6 @@ function orderOf(sort: string): LineOrder {
   return { key: sort.replace('-', '') as LineKey, isDescending: sort.startsWith('-') };
 }
 
-/** The endpoints that follow builds. */
 export const trends = [
   get('/v1/build_summaries', buildSummaries, {
     operationId: 'listBuildSummaries',

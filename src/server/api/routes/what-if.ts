@@ -1,17 +1,18 @@
+import type { Variant } from '../../../protocol/answers/what-if.js';
+import { noSettings } from '../../../protocol/project-settings.js';
 import { settingsOf } from '../../engine/access.js';
 import type { Answer, Request } from '../../http/request.js';
+import { firstCounts, furtherCounts, nodeCountsAnswer, type PreparedBuild } from '../../insight/what-if/node-counts.js';
 import { planAnswer } from '../../insight/what-if/prepare-plan.js';
 import { piecesGain, whatIfAnswer, worthCutting } from '../../insight/what-if/prepare-what-if.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
-import { getOfBuild, post } from '../endpoint.js';
+import { get, getOfBuild, post } from '../endpoint.js';
 import { decodeQuery, json } from '../json.js';
-import { example } from '../openapi/example.js';
-import { response } from '../openapi/responses.js';
+import { example, response } from '../openapi/responses.js';
 import { prepare } from '../prepare.js';
-import { toWhatIfQuery } from '../read/plan.js';
+import { toNodeCountsQuery, toWhatIfQuery } from '../read/plan.js';
 
-/** GET /builds/:id/what_if: a build played again with other numbers of nodes. */
 async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
   const { jobs, whatIfs, pullCost, now } = context;
   const asker = await askerOf(context, request);
@@ -51,12 +52,36 @@ async function whatIfOfBuild(context: Context, request: Request, id: string): Pr
   return json(200, whatIfAnswer(prepared, variants, gain, settings));
 }
 
-/** POST /plan: how long a suite will take with each number of nodes. */
 async function planAhead(context: Context, request: Request): Promise<Answer> {
   const { project, prepared } = await prepare(context, 'preparePlan', request);
   const asker = { project, isPage: false, hasLeft: request.hasLeft };
   const variants = await context.whatIfs.variants(prepared.scenario, prepared.nodes, asker);
   return json(200, planAnswer(prepared, variants, await settingsOf(context.store.access, project)));
+}
+
+/** Each build is read and played in turns of its own. */
+async function nodeCountsOfBranch(context: Context, request: Request): Promise<Answer> {
+  const { store, jobs, whatIfs, summarizer, now } = context;
+  const asker = await askerOf(context, request);
+  const asked = toNodeCountsQuery(decodeQuery(request.query));
+  const project = await store.access.project(asker.project);
+  const settings = project?.settings ?? noSettings;
+  const branch = asked.branch ?? project?.default_branch ?? '';
+  const { builds, outdated } = await jobs.read('buildsToPlay', { project: asker.project, branch }, asker);
+  for (const build of outdated) summarizer.outdated(build);
+  const prepared: PreparedBuild[] = [];
+  for (const build of builds) prepared.push(await jobs.read('prepareBuild', { build, now: now() }, asker, { isUnderWay: true }));
+  const subject = { branch, target: asked.target ?? settings.target, settings };
+  const played: Variant[][] = prepared.map(() => []);
+  const play = async (counts: readonly number[]) => {
+    for (const [i, { scenario }] of prepared.entries()) {
+      played[i] = [...played[i]!, ...(await whatIfs.variants(scenario, counts, asker))].sort((a, b) => a.nodes - b.nodes);
+    }
+    return nodeCountsAnswer(subject, prepared, played);
+  };
+  const first = await play(firstCounts(prepared, subject.target));
+  const further = furtherCounts(first);
+  return json(200, further.length === 0 ? first : await play(further));
 }
 
 const planned = {
@@ -91,7 +116,6 @@ const planned = {
   nodes_within: 2,
 };
 
-/** The endpoints that play builds. */
 export const whatIf = [
   getOfBuild('/v1/builds/:id/what_if', whatIfOfBuild, {
     operationId: 'playBuild',
@@ -110,5 +134,16 @@ export const whatIf = [
       'The suite takes its estimates of today, and its nodes start like those of the newest build. For the job that starts the nodes.',
     body: { schemas: ['PlanMessage'], example: { branch: 'main', within: 600, test_files: example.listedFiles } },
     responses: { '200': response('The outcome with each number of nodes.', { schemas: ['PlanAnswer'], example: planned }) },
+  }),
+  get('/v1/trends/node_counts', nodeCountsOfBranch, {
+    operationId: 'getNodeCounts',
+    tag: 'Trends',
+    summary: 'Find how many nodes the builds of a branch need to end in time.',
+    description:
+      'The last builds of the branch that ended complete, at most 10, are played with several numbers of nodes. Of a suite with more than 5,000 files, fewer builds are played.',
+    query: 'NodeCountsQuery',
+    responses: {
+      '200': response('What the builds take on each number of nodes, and which number is enough.', { schemas: ['NodeCountsAnswer'] }),
+    },
   }),
 ];
