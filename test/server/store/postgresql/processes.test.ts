@@ -32,6 +32,15 @@ async function twoProcesses(): Promise<{ stores: [Store, Store]; project: number
   return { stores, project: await newProject(stores[0]) };
 }
 
+/** Two processes, and a queue that the first one created. */
+async function queueOfTwo(files: number): Promise<{ first: Store; second: Store; key: QueueKey }> {
+  const { stores, project } = await twoProcesses();
+  const [first, second] = stores;
+  const key = queueKey(project, BUILD, '1');
+  await first.queues.create(key, newQueue(first, files), NOW);
+  return { first, second, key };
+}
+
 /** Pulls for a node from each store in turn, until the queue is empty. Returns the files that it got. */
 async function pullRest(stores: readonly Store[], key: QueueKey, node: number): Promise<number[]> {
   const handed: number[] = [];
@@ -80,20 +89,15 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
   });
 
   it('answer one request that both get with one batch', async () => {
-    const { stores, project } = await twoProcesses();
-    const key = queueKey(project, BUILD, '1');
-    await stores[0].queues.create(key, newQueue(stores[0], 200), NOW);
+    const { first, second, key } = await queueOfTwo(200);
     for (const batch_uuid of ['a', 'b', 'c']) {
-      const [one, other] = await Promise.all(stores.map(store => pull(store, key, 0, { batch_uuid })));
+      const [one, other] = await Promise.all([first, second].map(store => pull(store, key, 0, { batch_uuid })));
       expect([one!.seq, one!.files]).toEqual([other!.seq, other!.files]);
     }
   });
 
   it('give a node without uuids its next batch when the note that its last one arrived comes after its pull', async () => {
-    const { stores, project } = await twoProcesses();
-    const [first, second] = stores;
-    const key = queueKey(project, BUILD, '1');
-    await first.queues.create(key, newQueue(first, 40), NOW);
+    const { first, second, key } = await queueOfTwo(40);
     const sent = (await pull(first, key, 0))!;
     // The second process has the queue in memory, without the note.
     await pull(second, key, 1);
@@ -104,10 +108,7 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
   });
 
   it('do not repeat a batch that they are still answering with, although the other changed the queue', async () => {
-    const { stores, project } = await twoProcesses();
-    const [first, second] = stores;
-    const key = queueKey(project, BUILD, '1');
-    await first.queues.create(key, newQueue(first, 40), NOW);
+    const { first, second, key } = await queueOfTwo(40);
     await pull(first, key, 0);
     await pull(second, key, 1);
     // The first process reads the queue again.
@@ -116,10 +117,7 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
   });
 
   it('take no batch back that the other one sent again', async () => {
-    const { stores, project } = await twoProcesses();
-    const [first, second] = stores;
-    const key = queueKey(project, BUILD, '1');
-    await first.queues.create(key, newQueue(first, 40), NOW);
+    const { first, second, key } = await queueOfTwo(40);
     let hasLeft = false;
     const sent = (await pull(first, key, 0, { batch_uuid: 'a', hasLeft: () => hasLeft }))!;
     hasLeft = true;
@@ -127,15 +125,12 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
     expect(again.files).toEqual(sent.files);
     await settle(first, key, sent, false);
     await settle(second, key, again, true);
-    const rest = await pullRest(stores, key, 1);
+    const rest = await pullRest([first, second], key, 1);
     expect(ascending([...sent.files, ...rest])).toEqual(upTo(40));
   });
 
   it('take a batch back whose node is gone, and hand its files to another', async () => {
-    const { stores, project } = await twoProcesses();
-    const [first, second] = stores;
-    const key = queueKey(project, BUILD, '1');
-    await first.queues.create(key, newQueue(first, 40), NOW);
+    const { first, second, key } = await queueOfTwo(40);
     const lost = (await pull(first, key, 0, { batch_uuid: 'a', hasLeft: () => true }))!;
     // The second process changes the queue before the first one takes the batch back.
     const other = (await pull(second, key, 1, { batch_uuid: 'b' }))!;
@@ -145,10 +140,7 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
   });
 
   it('say that a queue is at its end only when it is', async () => {
-    const { stores, project } = await twoProcesses();
-    const [first, second] = stores;
-    const key = queueKey(project, BUILD, '1');
-    await first.queues.create(key, newQueue(first, 1), NOW);
+    const { first, second, key } = await queueOfTwo(1);
     const batch = (await pull(first, key, 0, { batch_uuid: 'a', hasLeft: () => true }))!;
     expect(await pull(second, key, 1, { batch_uuid: 'b' })).toBeNull();
     await settle(first, key, batch, false);

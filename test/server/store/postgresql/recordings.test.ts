@@ -9,18 +9,15 @@ import { FILES_PER_STATEMENT } from '../../../../src/server/store/postgresql/rec
 import { cluster, emptyDatabase, openedStore } from '../../../harness/postgresql-store.js';
 import { BUILD, buildsOf, files, HOUR, NOW, newProject, record, upTo } from '../contract/fixtures.js';
 
-async function opened(processes: number): Promise<{ stores: Store[]; project: number }> {
+async function opened(processes: number): Promise<[project: number, ...stores: Store[]]> {
   const url = await emptyDatabase();
   const stores = await Promise.all(upTo(processes).map(() => openedStore(url)));
-  return { stores, project: await newProject(stores[0]!) };
+  return [await newProject(stores[0]!), ...stores];
 }
 
 describe.skipIf(cluster === null)('recordings in processes on one database', () => {
   it('record a run once that its client repeated at another process, while the first one stood still', async () => {
-    const {
-      stores: [one, other],
-      project,
-    } = await opened(2);
+    const [project, one, other] = await opened(2);
     expect(await record(other!, project, files(3), { isRetry: true, at: NOW + 15_000 })).toBe('recorded');
     expect(await record(one!, project, files(3), { at: NOW })).toBe('recorded');
     expect(await record(one!, project, files(3), { at: NOW, ci_build_id: '7' })).toBe('recorded');
@@ -31,30 +28,21 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
   });
 
   it('record each of two equal runs that come at about the same time, the later one first', async () => {
-    const {
-      stores: [one, other],
-      project,
-    } = await opened(2);
+    const [project, one, other] = await opened(2);
     expect(await record(other!, project, files(3), { at: NOW + 800 })).toBe('recorded');
     expect(await record(one!, project, files(3), { at: NOW })).toBe('recorded');
     expect(await buildsOf(one!, project)).toMatchObject([{ recorded: 2, subsets: 2 }]);
   });
 
   it('record a run once whose repetition overtakes it', async () => {
-    const {
-      stores: [one, other],
-      project,
-    } = await opened(2);
+    const [project, one, other] = await opened(2);
     expect(await record(other!, project, files(3), { isRetry: true, at: NOW + 100 })).toBe('recorded');
     expect(await record(one!, project, files(3), { at: NOW })).toBe('recorded');
     expect(await buildsOf(one!, project)).toMatchObject([{ recorded: 1, subsets: 1 }]);
   });
 
   it('record a run once that a process reads after it stood still, when the client has left and another process recorded its repetition', async () => {
-    const {
-      stores: [one, other],
-      project,
-    } = await opened(2);
+    const [project, one, other] = await opened(2);
     const hasLeft = () => true;
     expect(await record(other!, project, files(3), { isRetry: true, at: NOW + 15_000 })).toBe('recorded');
     expect(await record(one!, project, files(3), { at: NOW + 60_000, hasLeft })).toBe('recorded');
@@ -66,10 +54,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
   });
 
   it('number a path once, and use no number for one that they find', async () => {
-    const {
-      stores: [one, other],
-      project,
-    } = await opened(2);
+    const [project, one, other] = await opened(2);
     await record(one!, project, files(3));
     await record(other!, project, files(3), { node_index: 1 });
     await record(other!, project, files(4), { node_index: 2 });
@@ -77,10 +62,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
   });
 
   it('refuse a run whose client gave up waiting', async () => {
-    const {
-      stores: [store],
-      project,
-    } = await opened(1);
+    const [project, store] = await opened(1);
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       const recording = record(store!, project, files(1));
@@ -93,7 +75,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
   });
 
   it('create builds of one project in five processes at once, each without waiting for long', async () => {
-    const { stores, project } = await opened(5);
+    const [project, ...stores] = await opened(5);
     const builds = upTo(600);
     const begun = performance.now();
     const outcomes = await Promise.all(builds.map(i => record(stores[i % 5]!, project, files(1), { commit_hash: `c${i}` })));
@@ -104,10 +86,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
   });
 
   it('fail a run that the database refuses, and no other one of its group', async () => {
-    const {
-      stores: [store],
-      project,
-    } = await opened(1);
+    const [project, store] = await opened(1);
     const outcomes = await Promise.allSettled(
       upTo(8).map(i => record(store!, project, files(1), i === 3 ? { node_total: 2 ** 40 } : { commit_hash: `c${i % 4}`, node_index: i })),
     );
@@ -116,10 +95,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
   });
 
   it('let the runs of others pass while the paths of a large run are numbered, and those of its node wait', async () => {
-    const {
-      stores: [store],
-      project,
-    } = await opened(1);
+    const [project, store] = await opened(1);
     const other = await newProject(store!, 'api');
     const ended: string[] = [];
     const recorded = [
@@ -136,10 +112,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
   });
 
   it('refuse a large run when its client has given up waiting, and go on with its paths when that repeats it', async () => {
-    const {
-      stores: [store],
-      project,
-    } = await opened(1);
+    const [project, store] = await opened(1);
     const large = files(20 * PATHS_PER_CHANGE);
     const known = async () => (await store!.timings.all(1, 20 * PATHS_PER_CHANGE)).length;
     vi.useFakeTimers({ toFake: ['performance'] });
@@ -160,10 +133,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
   });
 
   it('record runs of more files than one statement takes', async () => {
-    const {
-      stores: [store],
-      project,
-    } = await opened(1);
+    const [project, store] = await opened(1);
     const run = newRun(upTo(0.6 * FILES_PER_STATEMENT).map(i => ({ path: `spec/${i}_spec.rb`, time_execution: 1 })));
     const recorded = upTo(2).map(node_index =>
       whenSaved(store!.recordings.record(project, { ...BUILD, node_index }, run, waitingCaller, NOW)),
