@@ -7,7 +7,7 @@ import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
 
 const NODES = [4, 8, 16, 32];
-/** What a file takes besides its cases, as a part of them: imports, fixtures. Each piece takes it again. */
+/** Time that a file takes besides its cases, as a part of them: imports, fixtures. Each piece takes it again. */
 const OWN_PARTS = [0, 0.05, 0.2];
 /** The start of a test runner, which each piece pays. */
 const PULL_SECONDS = 2;

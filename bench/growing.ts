@@ -9,7 +9,7 @@ import { createQueueBody, longTestPath, nodeFields, splitBody, testFiles } from 
 import { OpenQueue } from './load/open-queue.js';
 import type { Result } from './results.js';
 
-/** How long the first large requests take in a new store that has served small ones, and how long small ones wait for them. */
+/** Times of the first large requests in a new store that has served small ones, and waits of small ones beside them. */
 
 export interface GrowingOptions {
   /** Files of the large requests. */

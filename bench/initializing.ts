@@ -9,7 +9,7 @@ import { initializeTemplate, type ListKind, type PlanKind, planPaths, recordAll,
 import type { Template } from './load/template.js';
 import type { Result } from './results.js';
 
-/** How long an idle server takes to create a queue or a split from a whole suite. */
+/** Time that an idle server takes to create a queue or a split from a whole suite. */
 
 export interface InitializingOptions {
   times: number;

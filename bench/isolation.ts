@@ -10,7 +10,7 @@ import { probed } from './load/probed.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
 import type { Result } from './results.js';
 
-/** Whether large suites delay small requests. */
+/** Delays of small requests by large suites. */
 
 export interface IsolationOptions {
   /** Duration of each of the three loads. */

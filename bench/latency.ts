@@ -10,7 +10,7 @@ import { busyCell } from './load/side.js';
 import { type Trial, trials } from './load/trials.js';
 import type { Result } from './results.js';
 
-/** How long requests take at a fixed rate, beside requests to a bare handler at the same rate. */
+/** Latencies of requests at a fixed rate, beside requests to a bare handler at the same rate. */
 
 export interface LatencyOptions {
   /** Duration of the load at each rate on each of the servers, over all rounds. */

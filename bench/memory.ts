@@ -10,7 +10,7 @@ import { memoryCells, readResidentMemory } from './load/resident-memory.js';
 import { Tally } from './load/tally.js';
 import type { Result } from './results.js';
 
-/** How much memory many open queues take. */
+/** Memory of many open queues. */
 
 export interface MemoryOptions {
   queues: number;

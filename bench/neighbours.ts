@@ -12,7 +12,7 @@ import { probed } from './load/probed.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
 import type { Result } from './results.js';
 
-/** Whether the largest requests of one project delay the small ones of another. */
+/** Delays of the small requests of one project by the largest ones of another. */
 
 export interface NeighboursOptions {
   /** Kinds of requests; none: all. */

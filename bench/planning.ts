@@ -24,7 +24,7 @@ const POLICIES: Record<string, Policy> = {
   'five files at a time, longest first': fixedSize(5),
   'no queue: static split, longest first': staticSplit,
 };
-/** Those that also play builds whose reports do not tell all. */
+/** Policies that also play builds whose reports do not tell all. */
 const POLICIES_BESIDE = ['batches of max(3 pulls, rest / 2 nodes)', 'no queue: static split, longest first'];
 const PULL_COSTS = [0.2, 2.2, 5.2];
 const NODES = [4, 8, 16];
@@ -154,15 +154,15 @@ function robustness(suites: readonly Suite[]): Result {
 
 /** The standard deviation of the logarithms of sizes, times 0.7. */
 const SIZE_SPREAD = 0.7;
-/** How often the files of a new project are shuffled: chance decides much of its first build. */
+/** Orders in which the files of a new project are shuffled: chance decides much of its first build. */
 const ORDERS = 8;
 
 interface Project {
   /** The part of the time of all files that no report tells. */
   hidden?: number;
-  /** It differs from file to file: the standard deviation of its logarithm. */
+  /** Standard deviation of the logarithm of the hidden time, which differs from file to file. */
   spread?: number;
-  /** It is nine times as long in half of the files, as of end-to-end tests beside unit tests. */
+  /** True if hidden time is nine times as long in half of the files, as of end-to-end tests beside unit tests. */
   isTwofold?: boolean;
   pullCost?: number;
   /** No file was measured before the first build. */

@@ -10,7 +10,7 @@ export interface Compared {
   trial: Trial;
   server: string;
   generator: GeneratorName;
-  /** It has the cheapest generator of its trial. */
+  /** True if the row has the cheapest generator of its trial. */
   isFirst: boolean;
   /** The version of the peer. */
   redis: string | null;
@@ -79,7 +79,7 @@ function requestsRow({ name, generator, comparison: { bare } }: Compared, server
 
 const costsHead = ['request', 'server', 'CPU us', 'rounds', 'main thread us', 'other threads us', 'of it kernel us', 'more than', 'by us'];
 
-/** What a request costs, by trial: a step that is added to one of them shows in its row. */
+/** Table of the cost of a request, by trial: a step that is added to one of them shows in its row. */
 export function costsTable(all: readonly Compared[], bareName: string): Result {
   const firsts = all.filter(({ isFirst }) => isFirst);
   const rows = firsts.map(({ name, trial, server, comparison: { ours, bare, costs } }) => {

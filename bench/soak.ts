@@ -7,7 +7,7 @@ import { mebibytes, type ResidentMemory, readResidentMemory } from './load/resid
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
 import type { Result } from './results.js';
 
-/** Whether memory grows under a continuous mixed load. */
+/** Growth of memory under a continuous mixed load. */
 
 export interface SoakOptions {
   minutes: number;

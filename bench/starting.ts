@@ -10,7 +10,7 @@ import { longTestPath, NODES, nodeFields } from './load/messages.js';
 import { OpenQueue } from './load/open-queue.js';
 import type { Result } from './results.js';
 
-/** How long the server takes to start, and whether stored data slows it. */
+/** Start time of the server, with and without stored data. */
 
 export interface StartingOptions {
   builds: number;

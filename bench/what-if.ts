@@ -12,7 +12,7 @@ import { longTestPath, NODES, testFiles } from './load/messages.js';
 import { recordAll } from './load/suite-bodies.js';
 import type { Result } from './results.js';
 
-/** How long a server takes to play a suite with many numbers of nodes. */
+/** Time that a server takes to play a suite with many numbers of nodes. */
 
 export interface WhatIfOptions {
   times: number;

@@ -11,7 +11,7 @@ import { writeCompressedCopies } from './compressed-copies.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = resolve(process.argv[2], 'src');
 
-/** What is started by its path: the program, and what runs in threads and processes of its own. */
+/** The files that are started by their path: the program, and the modules of threads and processes of its own. */
 const entryPoints = [
   'cli/program.js',
   'server/process/worker.js',

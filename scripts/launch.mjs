@@ -70,7 +70,7 @@ if (program) {
   import(pathToFileURL(fromRoot(program)).href);
 }
 
-/** Whether the packages of the lock file are installed. Optional packages do not install on every platform. */
+/** Reports whether the packages of the lock file are installed. Optional packages do not install on every platform. */
 function isInstalled() {
   const installed = JSON.parse(read(fromRoot('node_modules', '.package-lock.json')) || '{"packages":{}}').packages;
   const locked = Object.entries(JSON.parse(read(fromRoot('package-lock.json'))).packages);

@@ -20,7 +20,7 @@ interface Shot {
   height: number;
   isDark?: true;
   path: (build: string) => string;
-  /** What is there when the page is complete. */
+  /** Element that is there when the page is complete. */
   ready: string;
 }
 

@@ -28,7 +28,7 @@ const blocks = [...documents.values()]
   .flatMap(([, block]) => block!.split('\n\n'));
 /** The commands of CI jobs. */
 const recipes = blocks.filter(block => /ballast(\.mjs)? (-- )?(queue|split|verify)|curl --fail/.test(block));
-/** Those that the page Set-up shows, behind the names of their runners. */
+/** Recipes that the page Set-up shows, behind the names of their runners. */
 const steps = runners
   .filter(({ client }) => client === 'ballast')
   .map(runner => [runner.name, snippetOf(ciSystemOf('other'), runner, { url: 'http://127.0.0.1:1', nodes: 2, token: 't' })] as const);

@@ -12,7 +12,7 @@ import type { Trial } from './trials.js';
 export type Bare = Worker<BareAnswer, BareServer>;
 export type Generator = Worker<Load, Outcome>;
 
-/** What a queue of the peer has. */
+/** Tests in a queue of the peer. */
 const TESTS = Array.from({ length: 1000 }, (_, file) => longTestPath(file));
 
 export interface Comparison {

@@ -1,4 +1,4 @@
-/** How many bytes the head of an answer takes, and its body. */
+/** Bytes of the head of an answer, and of its body. */
 export interface Frame {
   head: number;
   body: number;

@@ -8,7 +8,7 @@ import { answerMessages } from '../../test/testbed/worker-messages.js';
  * with node --import. Packing threads load it too, and ignore it.
  */
 
-/** How late the event loop ran timers that were due every millisecond. */
+/** Delays with which the event loop ran timers that were due every millisecond. */
 export interface LoopDelays {
   p99Milliseconds: number;
   maxMilliseconds: number;

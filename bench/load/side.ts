@@ -25,8 +25,8 @@ export function cpuMicroseconds({ server, answers }: SideResult): number {
 }
 
 /**
- * Whether the generator was the limit: it took more than 0.9 of a core, and the main thread of the server ran for less than that or than
- * the generator. Over loopback a bare handler and its generator do equal work, so both may take a whole core.
+ * Reports whether the generator was the limit: it took more than 0.9 of a core, and the main thread of the server ran for less than that or than the
+ * generator. Over loopback a bare handler and its generator do equal work, so both may take a whole core.
  */
 export function isVoid({ server, cpu, seconds }: SideResult): boolean {
   return demandOf(cpu, seconds) > MOST_OF_CORE && server.main <= Math.max(MOST_OF_CORE * seconds, cpu.main);

@@ -34,7 +34,7 @@ export function recordingTemplates(count: number, filesEach: number): Template[]
   });
 }
 
-/** What a node of another build records while a build begins. */
+/** Files that a node of another build records while a build begins. */
 const FILES_OF_A_NODE = 20;
 
 /** Records some of the files in a build of its own. */

@@ -19,7 +19,7 @@ const SCRIPT = fileURLToPath(new URL('../../../bench/load/wrk.lua', import.meta.
 /** JSON escapes it. */
 const SEPARATOR = '\x1e';
 
-/** What wrk.lua prints. */
+/** The report that wrk.lua prints. */
 interface Printed {
   answers: number;
   /** Connections that failed, answers after the timeout. */

@@ -27,7 +27,7 @@ interface Options {
 
 const SHORTEST_LIFE_MILLISECONDS = 20;
 const LONGEST_LIFE_MILLISECONDS = 600;
-/** How often all processes are killed, where there are more than one. */
+/** Share of the kills that hit all processes, where there are more than one. */
 const ALL_KILLED = 0.2;
 
 /** Runs servers on one store, and sends each request to one of them until it is answered: each time to any of them. */

@@ -13,10 +13,10 @@ const OUTAGE = { daysAgo: 9, from: 9.5, hours: 5.5 };
 const NIGHTLY_HOUR = 2.5;
 const WEEKEND = 0.12;
 const REPEATED = 0.5;
-/** How long people take to see that a CI run failed, in minutes. */
+/** Time that people take to see that a CI run failed, in minutes. */
 const REPEATED_AFTER = 25;
 
-/** What happened some days ago, to the first CI run after that moment. */
+/** Incidents some days ago, of the first CI run after that moment. */
 const INCIDENTS: Record<string, { daysAgo: number; incident: Incident }[]> = {
   'web-rspec': [
     { daysAgo: 1.1, incident: 'dying node' },

@@ -19,7 +19,7 @@ export interface CiRun {
   at: number;
   /** In the order in which clients list them. */
   paths: string[];
-  /** What each takes on a usual node. */
+  /** Seconds that each file takes on a usual node. */
   seconds: ReadonlyMap<string, number>;
   failing: ReadonlySet<string>;
   /** Of the long files: what each case takes. */
@@ -50,7 +50,7 @@ const INCIDENTS: [Incident, number][] = [
   ['slow start', 0.03],
   ['dying node', 0.02],
 ];
-/** What a long file takes besides its cases, as a part of all. */
+/** Time that a long file takes besides its cases, as a part of all. */
 const OWN_PART = 0.03;
 const DAY = 86_400_000;
 

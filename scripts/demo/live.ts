@@ -7,7 +7,7 @@ import type { CiRun } from './ci-run.js';
 import { type Handed, type NodeRequest, startNode } from './node.js';
 import type { RunningNode } from './past.js';
 
-/** How long after the last one the next CI run begins. */
+/** Time after the last CI run at which the next one begins. */
 const EVERY_SECONDS = 60;
 
 export interface LiveProject {

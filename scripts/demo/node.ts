@@ -5,7 +5,7 @@ import { fileOfPiece } from '../../src/protocol/piece-path.js';
 import type { RecordedTestFile } from '../../src/server/engine/test-file.js';
 import type { CiRun, NodePlan } from './ci-run.js';
 
-/** What a node asks of the server, and when, in milliseconds since 1970. */
+/** A request of a node to the server, with its time in milliseconds since 1970. */
 export type NodeRequest = PullRequest | SplitRequest | RecordRequest;
 
 export interface PullRequest {
@@ -28,7 +28,7 @@ export interface RecordRequest {
   kind: 'record';
   at: number;
   files: RecordedTestFile[];
-  /** What it tells of the test cases of long files. */
+  /** Its reports on the test cases of long files. */
   told: ToldFile[];
 }
 
@@ -37,7 +37,7 @@ export type ToldFile = Pick<CasesOfFile, 'path' | 'seconds' | 'cases'>;
 export interface Handed {
   batch_id: number;
   paths: readonly string[];
-  /** Those of the paths that are pieces. */
+  /** The pieces among the paths. */
   pieces: readonly HandedPiece[];
 }
 

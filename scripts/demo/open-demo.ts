@@ -17,7 +17,7 @@ import { playPast } from './past.js';
 import { projects } from './projects.js';
 import { Summaries } from './summaries.js';
 
-/** What operators have set for each project of the demo. */
+/** Settings of each project of the demo by its operators. */
 const SETTINGS = { price: '0.008 USD', setup: '40s', billing_step: '60s', target: '10m' };
 
 export interface DemoOptions {
@@ -25,7 +25,7 @@ export interface DemoOptions {
   dataDir: string;
   port: number;
   seed: number;
-  /** How many days before `now` the builds begin. */
+  /** Number of days before `now` at which the builds begin. */
   days: number;
   now: number;
   /** The clock of the server; undefined: the real one. */
@@ -41,7 +41,7 @@ export interface Demo {
   /** The address that signs in to the dashboard, once. */
   link: string;
   projects: { name: string; token: string }[];
-  /** How many CI runs there are. */
+  /** Number of CI runs. */
   ciRuns: number;
   /** Plays the CI runs that are running, and a new one a minute, until the signal aborts. `failed`: see playLive. */
   play(signal: AbortSignal, failed: (error: Error) => void): Promise<void>;

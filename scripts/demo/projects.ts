@@ -17,7 +17,7 @@ export interface Project {
   pieces: { runner: string; daysAgo: number } | null;
   /** A node that is slow since some day. */
   slowNode: { node_index: number; daysAgo: number; slowness: number } | null;
-  /** What is known of single files. Each takes the place of the first drawn file of its folder. */
+  /** Stories of single files. Each takes the place of the first drawn file of its folder. */
   stories: readonly Story[];
 }
 

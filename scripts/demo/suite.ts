@@ -64,7 +64,7 @@ function drawNames(random: Random, count: number): string[] {
   return [...names];
 }
 
-/** What a file takes in a CI run, in seconds, without noise. */
+/** Time of a file in a CI run, in seconds, without noise. */
 export function secondsOf({ seconds, changes }: SuiteFile, daysAgo: number): number {
   return changes.reduce((product, change) => (change.daysAgo >= daysAgo ? product * change.factor : product), seconds);
 }

@@ -9,7 +9,7 @@ export interface Server {
   token: string;
 }
 
-/** What one node ran. */
+/** The part of one node. */
 export interface NodeResult {
   files: number;
   batches: number;

@@ -44,7 +44,7 @@ function writeFiles(folder: string, ...paths: readonly string[]): void {
   }
 }
 
-/** Whether JUnit reports of node --test name files. */
+/** True if JUnit reports of node --test name files. */
 const NODE_NAMES_FILES = Number(process.versions.node.split('.')[0]) >= 24;
 const GLOB = 'src/**/*.test.js';
 /** The arguments for a command. */
@@ -66,10 +66,10 @@ const CIRCLE = {
 
 type Expected = [id: string, level: Finding['level'], sentence?: string | RegExp, remedy?: string];
 
-/** What is otherwise than well: variables, and as `stdin` what stdin has. */
+/** Differences from a sound set-up: variables, and as `stdin` the contents of stdin. */
 type Given = NodeJS.ProcessEnv | ((node: SetUp) => NodeJS.ProcessEnv | Promise<NodeJS.ProcessEnv>);
 
-/** What is given, the arguments, and what is found: all warnings and errors, and some findings that are neither. */
+/** The set-up, the arguments, and the findings: all warnings and errors, and some findings that are neither. */
 type Situation = [situation: string, Given, args: readonly string[], ...expected: Expected[]];
 
 const git = (node: SetUp, ...args: string[]) =>

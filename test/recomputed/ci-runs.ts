@@ -12,7 +12,7 @@ export interface Asked {
   got: { path: string; estimate: number | null }[];
   /** The first request of a process. */
   isFirst: boolean;
-  /** What failed in the batch before, if the client says so. */
+  /** Failures in the batch before, if the client says so. */
   failed: string[] | null;
 }
 
@@ -36,15 +36,15 @@ export interface Log {
 /** `reports`: a queue whose client reports what failed. */
 export type Mode = 'queue' | 'reports' | 'split' | 'recordings';
 
-/** What becomes of a node. Durations are seconds. */
+/** Plan of a node. Durations are seconds. */
 export interface Node {
   /** After the start of the CI run; null: it never comes. */
   start?: number | null;
-  /** How much longer its files take. */
+  /** Factor by which its files take longer. */
   slow?: number;
-  /** It dies while it runs this batch, the first is 0. */
+  /** Batch during which the node dies, the first is 0. */
   dies?: number;
-  /** How long after that its job is retried. */
+  /** Time after that at which its job is retried. */
   returns?: number;
 }
 
@@ -57,13 +57,13 @@ export interface Plan {
   fails?: readonly string[];
   /** Seconds after the start at which everything stops: the build is cancelled, or looked at while it runs. */
   until?: number;
-  /** What each batch takes besides its tests, in seconds (default: 1.5). */
+  /** Time that each batch takes besides its tests, in seconds (default: 1.5). */
   batch?: number;
-  /** What each file takes on a usual node besides the time that is recorded, in seconds (default: none). */
+  /** Time that each file takes on a usual node besides the time that is recorded, in seconds (default: none). */
   hidden?: number;
 }
 
-/** How far into a batch a node dies, in seconds. */
+/** Time within a batch at which a node dies, in seconds. */
 const DEATH = 2;
 const BRANCH = 'main';
 
@@ -127,7 +127,7 @@ async function* steps(run: Run, node: number, { start, slow = 1, dies, returns }
   run.log.recorded.push({ at: run.clock.millis, node, times: ran });
 }
 
-/** Where a node only records, it asks for nothing. */
+/** Modes of the requests. Where a node only records, it asks for nothing. */
 const MODES = { queue: 'queue', reports: 'test queue', split: 'split', recordings: 'split' } as const;
 
 function processOf(run: Run, node_index: number, number: number): NodeProcess {

@@ -23,7 +23,7 @@ interface Played {
   client: ProjectClient;
   builds: Compared[];
   last: Compared;
-  /** Those that have ended. */
+  /** Builds that have ended. */
   ended: Compared[];
   get(path: string): Promise<any>;
 }
@@ -38,11 +38,11 @@ async function playSituation(situation: Situation): Promise<Played> {
   return { client, builds, last: builds.at(-1)!, ended, get: async path => (await client.get(path)).json };
 }
 
-/** What builds saved that were planned and ended without a missing file. */
+/** Time that builds saved that were planned and ended without a missing file. */
 const savedIn = (ended: readonly Compared[]) =>
   sumOf(ended.flatMap(({ figures: { missing, isPlanned }, row }) => (missing.size === 0 && isPlanned ? row.summary.saved : [])));
 
-/** What the server says, beside what the requests tell. */
+/** Answers of the server, beside the figures that follow from the requests. */
 const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth: unknown][]>> = {
   minutes: async ({ builds }) =>
     builds.map(({ minutes, figures, log }) => {

@@ -9,14 +9,14 @@ export interface NodeFigures {
   start: number | null;
   end: number | null;
   late: number;
-  /** What its files took, as recorded or as expected. */
+  /** Time that its files took, as recorded or as expected. */
   busy: number;
   work: number;
   repeats: number;
   /** Unreported time and gaps. */
   between: number;
   idle: number;
-  /** It recorded nothing after its last files. */
+  /** True if the node recorded nothing after its last files. */
   isLost: boolean;
   hasRecorded: boolean;
   /** Its last process got no file, and recorded none. */
@@ -44,7 +44,7 @@ export interface Figures {
   jobs: number;
   jobSeconds: number;
   testSeconds: number;
-  /** Those that ended after recording all that they got, the last one first. */
+  /** Nodes that ended after recording all that they got, the last one first. */
   ended: { node: number; end: number }[];
   /** By path: the node that had it last; null: none. */
   missing: Map<string, number | null>;
@@ -59,7 +59,7 @@ export interface Figures {
   estimates: Map<string, number | null>;
 }
 
-/** What is said to be known of batches: a figure of the answer. The requests do not tell it. */
+/** Cost of batches as the answer states it. The requests do not show it. */
 export interface Cost {
   hidden: number;
   slowdown: number;

@@ -133,7 +133,7 @@ const OTHERS: [string, Check][] = [
   ],
 ];
 
-/** What a verdict says that is not so, and what it does not say first. Empty: nothing. */
+/** Lists the false statements of a verdict, and those that it should make first and does not. Empty: none. */
 export function contradictions(verdict: string, figures: Figures, minutes: any): string[] {
   const sentences = verdict.split(/(?<=\.) /);
   const problems: string[] = [];

@@ -15,9 +15,9 @@ const files = suite(40);
 const queue = { mode: 'queue', files, nodes: nodes(4) } as const;
 
 export interface Situation extends Omit<Plan, 'commit_hash'> {
-  /** It is looked at as soon as everything stops. */
+  /** True if the build is looked at as soon as everything stops. */
   isRunning?: true;
-  /** How many whole builds come before it; default: 1. */
+  /** Number of whole builds before it; default: 1. */
   before?: number;
 }
 
@@ -26,7 +26,7 @@ const reports = { ...queue, mode: 'reports' } as const;
 const split = { ...queue, mode: 'split' } as const;
 const recordings = { ...queue, mode: 'recordings' } as const;
 
-/** What may become of a build, by name. */
+/** Situations of a build, by name. */
 export const SITUATIONS = {
   'a whole build': { ...queue, before: 2 },
   'a first build': { ...queue, before: 0 },
@@ -89,7 +89,7 @@ export async function play(client: Client, { server, clock }: Timed, situation: 
   return logs;
 }
 
-/** What the server says about a build, and what its requests tell. */
+/** An answer of the server about a build, and the figures that follow from its requests. */
 export interface Compared {
   log: Log;
   id: string;

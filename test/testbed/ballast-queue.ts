@@ -10,7 +10,7 @@ export const ballast: Policy = (files, setting) => ballastQueue(files, setting, 
 
 interface BallastQueue {
   next: NextBatch;
-  /** What it learned, for the next build. */
+  /** Returns the costs that the queue learned, for the next build. */
   keep: () => BatchSums | null;
   /** When it ended, in milliseconds: when the last node got no batch. */
   end: () => number;

@@ -13,7 +13,7 @@ export interface ProcessOptions<Fields extends object> {
   fields: Fields;
   /** All test files of the suite. */
   paths: readonly string[];
-  /** It asks without the list of the files first, and with it where there is no plan yet. Otherwise it begins with the list. */
+  /** True if the node asks without the list of the files first, and with it where there is no plan yet. Otherwise it begins with the list. */
   connects?: boolean;
   /** Draws the id of each batch of a queue; null: the client sends none. */
   batchUuid?: (() => string) | null;

@@ -104,7 +104,7 @@ export class Cluster {
   }
 }
 
-/** What differs from the defaults, unless `start` is told otherwise. */
+/** Settings that differ from the defaults, unless `start` is told otherwise. */
 const SETTINGS = {
   listen_addresses: '',
   fsync: 'off',
@@ -191,7 +191,7 @@ function linkLibraries(native: string): void {
   }
 }
 
-/** Whether the user that runs PostgreSQL can enter each folder on the way. */
+/** Reports whether the user that runs PostgreSQL can enter each folder on the way. */
 function isReadable(path: string): boolean {
   if (!isRoot) return true;
   for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) {

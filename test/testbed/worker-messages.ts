@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** What a worker process returns for each message. */
+/** Reply of a worker process to each message. */
 type Reply<Answer> = { answer: Answer } | { error: string };
 
 /** Makes this process a worker: it answers each message of its parent, and exits with it. See `Worker`. */

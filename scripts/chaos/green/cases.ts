@@ -11,7 +11,7 @@ export interface CaseRun {
   outcome: CaseOutcome;
 }
 
-/** What a case whose name has this mark does if the case that it needs has not run before it. */
+/** Outcome of a case whose name has this mark if the case that it needs has not run before it. */
 const ALONE: Readonly<Record<string, CaseOutcome>> = { needs: 'skipped', twin: 'skipped', pends: 'expected_failure', breaks: 'failed' };
 
 /**
@@ -39,12 +39,12 @@ export function runCases(names: readonly string[], start: number): CaseRun[] {
 export const casePath = (file: string, { name, place }: Pick<CaseRun, 'name' | 'place'>): string =>
   `${file}::${name}${place === 1 ? '' : `::${place}`}`;
 
-/** What became of the cases of each name, in their order. */
+/** Collects the outcomes of the cases of each name, in their order. */
 export function caseReport(runs: readonly CaseRun[], seconds: number): NamedCases[] {
   return byName(runs.map(({ name, outcome }) => ({ name, seconds, outcome })));
 }
 
-/** What must run of these files: of a long one each case that passes or fails when the whole file runs. */
+/** Lists the units of these files that must run: of a long file each case that passes or fails when the whole file runs. */
 export function unitsOf({ cases }: Pick<CiRun, 'cases'>, files: Job['files']): string[] {
   return files.flatMap(file => {
     const names = cases[file];
@@ -54,5 +54,5 @@ export function unitsOf({ cases }: Pick<CiRun, 'cases'>, files: Job['files']): s
 
 const decides = (outcome: CaseOutcome): boolean => outcome === 'passed' || outcome === 'failed';
 
-/** Whether the runner ran it, and a failure would have counted. A file without names of cases counts as run also if it was skipped. */
+/** Reports whether the runner ran it, and a failure would have counted. A file without names of cases counts as run also if it was skipped. */
 export const hasRun = ({ path, outcome }: FileRun): boolean => decides(outcome) || !path.includes('::');

@@ -31,7 +31,7 @@ export class Evidence {
     }
   }
 
-  /** Whether a node recorded a file or a case in it, or reported it as run and not failed. */
+  /** Reports whether a node recorded a file or a case in it, or reported it as run and not failed. */
   hasReported(unit: string): boolean {
     const [file, name] = unit.split('::') as [string, string?];
     if (this.#reported.has(file)) return true;
@@ -39,12 +39,12 @@ export class Evidence {
     return name !== undefined && this.#reportedPieces.some(piece => fileOfPiece(piece.path) === file && has(piece));
   }
 
-  /** Whether a node was handed a piece of a file. */
+  /** True if a node was handed a piece of a file. */
   get hasPieces(): boolean {
     return this.#pieces.size > 0;
   }
 
-  /** Whether a node sent this list of all test files. */
+  /** Reports whether a node sent this list of all test files. */
   hasList(files: readonly string[]): boolean {
     return this.#lists.has(listKey(files));
   }

@@ -7,10 +7,10 @@ import { type Server, startServer } from '../../../test/testbed/server.js';
 import { databasePlace, folderPlace, type Place } from './places.js';
 import type { Operation, Scenario } from './scenario.js';
 
-/** How the servers of a scenario run: one on a folder, or some on a database of a cluster, whose URL this is. */
+/** The servers of a scenario: one on a folder, or some on a database of a cluster, whose URL this is. */
 export type Processes = { number: 1 } | { number: number; cluster: string };
 
-/** What the servers of a scenario depend on. */
+/** The parts of a scenario that its servers depend on. */
 type ServerScenario = Pick<Scenario, 'leases' | 'clockHours' | 'number' | 'pieces'>;
 
 /** Runs the servers of a scenario, and performs what operators and machine failures do to them. */
@@ -21,7 +21,7 @@ export class Operator {
   readonly #random: Random;
   /** The operations in progress. */
   #work: Promise<void> = Promise.resolve();
-  /** Those that all requests may have to wait for. */
+  /** The interruptions that all requests may have to wait for. */
   #interruption: Promise<void> = Promise.resolve();
   #holdsRequests = true;
   #interruptions = 0;

@@ -7,7 +7,7 @@ import { killAtExit } from '../../../test/testbed/cleanup.js';
 import { createDatabase, dropDatabase, statement } from '../../../test/testbed/postgresql.js';
 import { MAIN, type ServerOptions } from '../../../test/testbed/server.js';
 
-/** Where the servers of a scenario have their store, and what an operator may do to it. */
+/** The store of the servers of a scenario, and the actions of an operator on it. */
 export interface Place {
   server: Pick<ServerOptions, 'dataDir' | 'database'>;
   /** Makes a backup while a server runs; null: it has to be copied. */

@@ -22,7 +22,7 @@ interface Request {
   body: string;
 }
 
-/** What a listener does to the requests of one job. */
+/** Treatment of the requests of one job by a listener. */
 export interface Client {
   name: string;
   requestFaults: RequestFaults | null;

@@ -1,6 +1,6 @@
 import { pick, type Random } from '../../../test/testbed/random.js';
 
-/** What happens in one run of this program. It is drawn before the run. */
+/** The events in one run of this program. They are drawn before the run. */
 export interface Scenario {
   number: number;
   /** Names of the drawn faults. */
@@ -53,7 +53,7 @@ export interface CiRun {
   /** The proxy passes on all requests of retried jobs. */
   retriesWithoutFaults: boolean;
   operations: Operation[];
-  /** What the proxy does to the requests of `verify`. */
+  /** Treatment of the requests of `verify` by the proxy. */
   verifyFaults: RequestFaults | null;
 }
 
@@ -85,7 +85,7 @@ export interface Runner {
   pieceFault: PieceFault | null;
 }
 
-/** What a runner does wrong with pieces, in each n-th command of its node. */
+/** Faults of a runner with pieces, in each n-th command of its node. */
 export interface PieceFault {
   kind: 'the selection is ignored' | 'the hook is not loaded' | 'the hook tells nothing' | 'a piece ends early';
   every: number;
@@ -99,7 +99,7 @@ export interface Kill {
   isRetried: boolean;
 }
 
-/** What the proxy does to the requests of one job. */
+/** Treatment of the requests of one job by the proxy. */
 export interface RequestFaults {
   /** Probability of a fault for each request. */
   chance: number;

@@ -8,7 +8,7 @@ import { type CiRun, isOwnClient, type Job, jobName } from './scenario.js';
 export interface Start extends Exit {
   job: Job;
   number: number;
-  /** What the proxy did to its requests. */
+  /** Treatment of its requests by the proxy. */
   requests: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface PlayedCiRun {
 
 const FILES_SHOWN = 8;
 
-/** Whether every node was started, and its last start exited with 0. */
+/** Reports whether every node was started, and its last start exited with 0. */
 export function isGreen({ ciRun, starts }: Pick<PlayedCiRun, 'ciRun' | 'starts'>): boolean {
   return ciRun.jobs.every(job => lastExitCode(job, starts) === 0);
 }
@@ -87,7 +87,7 @@ function gateViolations({ ciRun, starts, ran, evidence }: PlayedCiRun): string[]
   return [];
 }
 
-/** Whether two nodes may get parts of two splits, because the store was lost in between. Only the gate can detect this. */
+/** Reports whether two nodes may get parts of two splits, because the store was lost in between. Only the gate can detect this. */
 function losesSplit({ operations, jobs }: CiRun): boolean {
   return operations.some(({ kind }) => kind === 'empty' || kind === 'restore') && jobs.some(({ mode }) => mode === 'split');
 }

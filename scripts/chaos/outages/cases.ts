@@ -6,7 +6,7 @@ import type { Nodes } from './nodes.js';
 import { Stage, type StageOptions } from './stage.js';
 import { startTogether } from './start-together.js';
 
-/** What is done to two servers and their database while nodes use them. Each returns what was done, and what was measured. */
+/** A case: something is done to two servers and their database while nodes use them. It returns what was done, and what was measured. */
 type Case = (seed: number, seconds: number) => Promise<string>;
 
 const PLAYED_MILLISECONDS = 2000;

@@ -15,11 +15,11 @@ export class DatabaseProxy {
   readonly folder = temporaryFolder();
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** How likely the connection is cut when the answer to a statement comes, so that the statement took effect. */
+  /** Probability that the connection is cut when the answer to a statement comes, so that the statement took effect. */
   cuts = 0;
-  /** How likely the connection is cut before a statement, which reaches the database 3 s later. */
+  /** Probability that the connection is cut before a statement, which reaches the database 3 s later. */
   holds = 0;
-  /** How long each answer takes on its way, in milliseconds. */
+  /** Delay of each answer on its way, in milliseconds. */
   delay = 0;
   done = 0;
 

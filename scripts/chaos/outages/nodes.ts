@@ -22,7 +22,7 @@ interface Answer {
 export class Nodes {
   /** Batches and records, and when they were acknowledged: `performance.now()`. */
   readonly acknowledged: { at: number; request: string }[] = [];
-  /** How long single requests took at each server, in milliseconds. */
+  /** Times of single requests at each server, in milliseconds. */
   readonly took: { server: Server; path: string; from: number; milliseconds: number }[] = [];
   answers = 0;
   unavailable = 0;
@@ -109,7 +109,7 @@ export class Nodes {
   }
 }
 
-/** Whether a repetition gets the same answer: not that of a client without uuids, which only repeats what was lost. */
+/** Reports whether a repetition gets the same answer: not that of a client without uuids, which only repeats what was lost. */
 function isRepeatable(path: string, body: object): boolean {
   return 'batch_uuid' in body || 'node_uuid' in body || path === RECORDING || 'cache_read_attempt' in body;
 }

@@ -22,7 +22,7 @@ export interface StageOptions {
   standby?: 'synchronous' | 'asynchronous';
   /** The connections to the database go through a proxy. */
   isProxied?: true;
-  /** How many seconds the clock of each server is ahead. */
+  /** Seconds by which the clock of each server is ahead. */
   clocks?: readonly [number, number];
   /** Of each server. */
   flags?: readonly string[];

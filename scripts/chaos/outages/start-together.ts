@@ -9,7 +9,7 @@ import { neededCluster } from '../needed-cluster.js';
 import { expectSound } from '../store-check.js';
 
 const SERVERS = 3;
-/** How long another process may take a revoked token for valid; and some time to ask. */
+/** Time that another process may take a revoked token for valid; and some time to ask. */
 const REVOKED_MILLISECONDS = 5000 + 1000;
 
 /** Starts servers on an empty database at once, again and again. One makes the project, and prints its token. */

@@ -33,7 +33,7 @@ export class NodeLog {
     };
   }
 
-  /** Whether a node of the build had sent a request by that time. */
+  /** Reports whether a node of the build had sent a request by that time. */
   hasBegun({ key }: Build, at: number): boolean {
     return (this.#begins.get(key.commit_hash) ?? Infinity) <= at;
   }

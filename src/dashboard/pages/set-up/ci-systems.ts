@@ -11,7 +11,7 @@ export interface CiSystem {
   isRunKnown?: boolean;
   /** Clients of Knapsack Pro repeat a queue here only when they are set to. */
   needsFixedQueue?: boolean;
-  /** Where the secret is stored. */
+  /** Place in which the secret is stored. */
   secretPlace: string;
   /** The file that the snippet is for; null: a step of a job. */
   file: string | null;

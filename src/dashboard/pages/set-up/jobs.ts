@@ -1,17 +1,17 @@
-/** What fills the holes of a job. */
+/** Values for the holes of a job. */
 export interface Values {
   /** The number of parallel nodes. */
   nodes: number;
   /** The variable that has the address of the server, and the address. */
   address: string;
   url: string;
-  /** What the variables for the index of a node and the number of nodes begin with. */
+  /** Prefix of the variables for the index of a node and the number of nodes. */
   prefix: string;
   /** The variable that has the token, and the secret of the CI system; both have this name. */
   secret: string;
   /** The token, while it is shown; null: only the name of the secret is known. Steps in a shell only. */
   token: string | null;
-  /** What the tests need, and then the tests: a shell script. */
+  /** Set-up of the tests, and then the tests: a shell script. */
   script: string;
 }
 

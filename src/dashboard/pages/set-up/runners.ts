@@ -4,7 +4,7 @@ export interface Runner {
   name: string;
   /** `ballast`: Ballast's own client runs it. `knapsack`: a client of Knapsack Pro does. */
   client: 'ballast' | 'knapsack';
-  /** What the token's variable ends with, with a client of Knapsack Pro. */
+  /** Suffix of the token's variable, with a client of Knapsack Pro. */
   suffix?: string;
   /** A shell script. */
   script: string;

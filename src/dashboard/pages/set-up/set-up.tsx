@@ -18,7 +18,7 @@ import { ciSystemOf, ciSystems } from './ci-systems.js';
 import { runnerOf, runners } from './runners.js';
 import { secretOf, snippetOf } from './snippet.js';
 
-/** How often a page that waits for a build asks for one, and how often after it came, in seconds. */
+/** Intervals at which a page that waits for a build asks for one, and at which it asks after the build came, in seconds. */
 const WAITING = 2;
 const KNOWN = 30;
 

@@ -1,7 +1,7 @@
 import type { CiSystem } from './ci-systems.js';
 import type { Runner } from './runners.js';
 
-/** What the reader's own server fills in. */
+/** Setting that the reader's own server fills in. */
 export interface Setting {
   /** The address of the server for clients. */
   url: string;

@@ -25,7 +25,7 @@ async function newest(client: Client): Promise<string> {
   return `/v1/builds/${await newestBuild(client)}/why`;
 }
 
-/** What each estimate of the newest build rests on. */
+/** Reads the basis of each estimate of the newest build. */
 async function basesOf(client: Client): Promise<Record<string, object>> {
   const { batches } = (await client.get(await newest(client))).json;
   return Object.fromEntries(

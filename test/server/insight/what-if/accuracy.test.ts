@@ -13,7 +13,7 @@ import { toWeight } from '../../../../src/server/planning/weight.js';
 import { normal, seededRandom } from '../../../testbed/random.js';
 import { type Batch, timelineOf } from '../lanes.js';
 
-/** How near played builds are to builds whose durations scatter around the estimates. */
+/** Deviations of played builds from builds whose durations scatter around the estimates. */
 
 const FILES = 300;
 

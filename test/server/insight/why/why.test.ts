@@ -13,7 +13,7 @@ async function whyOf(build: TestBuild, seconds: number, filter: WhyFilter = {}, 
 
 const suite = (files: number, seconds = 10) => Object.fromEntries(Array.from({ length: files }, (_, i) => [`${100 + i}.rb`, seconds]));
 
-/** Who got how many files, and whether it is known why. */
+/** Shape of an answer: the node and number of files of each batch, and whether its reason is known. */
 const shapeOf = ({ batches }: WhyAnswer) =>
   batches.map(({ batch, node_index, file_count, decision }) => [batch, node_index, file_count, decision !== null]);
 
