@@ -31,14 +31,19 @@ async function missing(client: Client, commits: readonly string[]): Promise<stri
   return commits.filter((_, i) => replies[i]!.json.data.length !== 1);
 }
 
+/** A server whose calls fail, after its end, and the commits that it acknowledged before. */
+async function failed(call: string, fault: string) {
+  const dataDir = await folderWithStore();
+  const server = await spawnServer({ dataDir, under: failing(dataDir, call, fault) });
+  const acknowledged = await recordUntilGone(server);
+  await server.ended;
+  return { dataDir, server, acknowledged };
+}
+
 describe('a server whose disk', () => {
   it('fails a flush exits at once with the reason, and has all acknowledged data at the next start', async context => {
     skipUntraceable(context);
-    const dataDir = await folderWithStore();
-    const under = failing(dataDir, 'fdatasync', `error=EIO:when=${FLUSHES_OF_START}+`);
-    const server = await spawnServer({ dataDir, under });
-    const acknowledged = await recordUntilGone(server);
-    await server.ended;
+    const { dataDir, server, acknowledged } = await failed('fdatasync', `error=EIO:when=${FLUSHES_OF_START}+`);
     expect(server.child.signalCode).toBe('SIGKILL');
     expect(server.stderr()).toMatch(SENTENCE);
     expect(server.stderr().match(/"level":"fatal"/g)).toHaveLength(1);
@@ -50,12 +55,8 @@ describe('a server whose disk', () => {
 
   it('fails a write exits, too', async context => {
     skipUntraceable(context);
-    const dataDir = await folderWithStore();
     // Each flush makes two such calls.
-    const under = failing(dataDir, 'pwrite64', `error=EDQUOT:when=${4 * FLUSHES_OF_START}+`);
-    const server = await spawnServer({ dataDir, under });
-    const acknowledged = await recordUntilGone(server);
-    await server.ended;
+    const { dataDir, server, acknowledged } = await failed('pwrite64', `error=EDQUOT:when=${4 * FLUSHES_OF_START}+`);
     // Overwritten memory may crash the process before it exits by itself.
     expect(server.child.signalCode).toMatch(/^SIG(KILL|ABRT|SEGV)$/);
 

@@ -21,27 +21,27 @@ function opened(pathBytes = Infinity, contentLength: number | null = null) {
   return { body, memory, pieces: () => received as unknown as Uint8Array[] };
 }
 
+/** What comes of a body of three chunks of which no memory is kept. */
+function discarded(pathBytes: number, chunkBytes: number, contentLength: number | null): Uint8Array[] {
+  const { body, memory, pieces } = opened(pathBytes, contentLength);
+  for (let i = 0; i < 3; i++) {
+    body.receive(Buffer.alloc(chunkBytes), i === 2);
+    expect(memory.reservedBytes).toBe(0);
+  }
+  return pieces();
+}
+
 describe('a request body', () => {
   it('beyond what its path takes is not kept, whether its length is declared or not', () => {
-    for (const length of [null, SIZE]) {
-      const { body, memory, pieces } = opened(1000, length);
-      for (let i = 0; i < 3; i++) {
-        body.receive(Buffer.alloc(SIZE / 3), i === 2);
-        expect(memory.reservedBytes).toBe(0);
-      }
-      expect(pieces()).toMatchObject({ status: 413, errors: [expect.stringContaining('1000 bytes, the limit of this path')] });
-    }
+    for (const length of [null, SIZE])
+      expect(discarded(1000, SIZE / 3, length)).toMatchObject({
+        status: 413,
+        errors: [expect.stringContaining('1000 bytes, the limit of this path')],
+      });
   });
 
   it('for a path that takes none is discarded, whatever its length, and has no bytes', () => {
-    for (const length of [null, 3 * SIZE]) {
-      const { body, memory, pieces } = opened(0, length);
-      for (let i = 0; i < 3; i++) {
-        body.receive(Buffer.alloc(SIZE), i === 2);
-        expect(memory.reservedBytes).toBe(0);
-      }
-      expect(Buffer.concat(pieces())).toHaveLength(0);
-    }
+    for (const length of [null, 3 * SIZE]) expect(Buffer.concat(discarded(0, SIZE, length))).toHaveLength(0);
   });
 
   it('takes little more memory than its size, even in tiny chunks', () => {

@@ -10,6 +10,12 @@ import { buildsOf, files, record, secondsOf } from '../contract/fixtures.js';
 
 const LARGE = JOURNALED_RUN_FILES + 1;
 
+function reopenable() {
+  const folder = memoryFolder();
+  const open = () => openLmdbStore(folder, { queues: { pullCost: 0, lease: null, cacheBytes: 1e6 } });
+  return { store: open(), open };
+}
+
 it('large runs of a project are recorded one after another', async () => {
   const store = memoryStore();
   const ended: string[] = [];
@@ -42,9 +48,7 @@ it('a large run is not recorded when its client left while others of its project
 });
 
 it('a large run that is in the tables when the store begins to close is recorded, and its times count after the next start', async () => {
-  const folder = memoryFolder();
-  const open = () => openLmdbStore(folder, { queues: { pullCost: 0, lease: null, cacheBytes: 1e6 } });
-  const store = open();
+  const { store, open } = reopenable();
   const buffer = store.parts.timingBuffer;
   vi.spyOn(buffer, 'measure').mockImplementationOnce(() => buffer.end());
   expect(await record(store, 1, files(LARGE))).toBe('recorded');
@@ -56,9 +60,7 @@ it('a large run that is in the tables when the store begins to close is recorded
 });
 
 it('a large run that is being recorded when the store is closed is refused, and those before it are kept', async () => {
-  const folder = memoryFolder();
-  const open = () => openLmdbStore(folder, { queues: { pullCost: 0, lease: null, cacheBytes: 1e6 } });
-  const store = open();
+  const { store, open } = reopenable();
   await record(store, 1, { 'a_spec.rb': 5 });
   const runs = [0, 1, 2].map(node_index => record(store, 2, files(LARGE), { node_index }));
   const refused = runs.map(run => expect(run).rejects.toMatchObject({ message: 'the server is stopping; try again', reason: 'busy' }));
@@ -72,9 +74,7 @@ it('a large run that is being recorded when the store is closed is refused, and 
 
 // Of so many turns, some are in each step of a recording.
 it.each([0, 10, 20, 30, 40, 60, 80])('runs have ended when the store is closed, %i turns after they began to be recorded', async turns => {
-  const folder = memoryFolder();
-  const open = () => openLmdbStore(folder, { queues: { pullCost: 0, lease: null, cacheBytes: 1e6 } });
-  const store = open();
+  const { store, open } = reopenable();
   const ended: string[] = [];
   const recorded = ['a', 'b', 'c'].map(commit_hash =>
     record(store, 1, filesOf(commit_hash, JOURNALED_RUN_FILES), { commit_hash }).then(
