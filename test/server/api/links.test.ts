@@ -9,6 +9,14 @@ const shared = new SharedServer();
 const it = testsWith(shared);
 
 const PATHS = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb'];
+
+/** Templates of a project. */
+const OWN = {
+  job_url: 'https://own.example.com/{ci_run}',
+  commit_url: 'https://own.example.com/{commit}',
+  diff_url: 'https://own.example.com/{before}/{commit}',
+};
+
 const LINKS = {
   job_url: 'https://ci.example.com/jobs/0',
   commit_url: 'https://git.example.com/commit/{commit}',
@@ -85,9 +93,8 @@ it('the templates of a project win over what nodes send, and serve all other cli
   await connect(server);
   await startSplit(server, PATHS, { branch, ci_build_id: 'a b', ...LINKS });
   await changeSettings(shared.store.access, server.id, {
+    ...OWN,
     job_url: 'https://own.example.com/{ci_run}/{node_index}/{branch}/{commit}',
-    commit_url: 'https://own.example.com/{commit}',
-    diff_url: 'https://own.example.com/{before}/{commit}',
   });
   expect(await linksOf(server)).toMatchObject({
     commit_url: 'https://own.example.com/c0ffee1',
@@ -103,11 +110,7 @@ it('the templates of a project win over what nodes send, and serve all other cli
 });
 
 it('a build of which only recordings are known has the addresses of its commit by the templates of its project', async ({ server }) => {
-  await changeSettings(shared.store.access, server.id, {
-    job_url: 'https://own.example.com/{ci_run}',
-    commit_url: 'https://own.example.com/{commit}',
-    diff_url: 'https://own.example.com/{before}/{commit}',
-  });
+  await changeSettings(shared.store.access, server.id, OWN);
   await record(server, { commit_hash: '..' });
   const of = async (commit_hash: string) =>
     (await server.get(`/v1/builds/${await newestBuild(server, `?commit_hash=${commit_hash}`)}/minutes`)).json;

@@ -23,6 +23,8 @@ const ran = (node_index: number, ...paths: string[]) => ({
 
 const PIECES = { hasPieces: true };
 
+const lost = (path: string, node_index: number) => ({ path, node_index, handed_out_at: timestamp(AT) });
+
 const COMPLETE = {
   never_handed_out: [],
   handed_out_not_recorded: [],
@@ -75,19 +77,13 @@ describe('the comparison of handed out with recorded files', () => {
 
   it('does not count a test case as its file if both were handed out', () => {
     const handed = handedTo({ 0: ['a_spec.rb'], 1: ['a_spec.rb[1:1]'] });
-    expect(compare(handed, [ran(0), ran(1, 'a_spec.rb[1:1]')], 2).handed_out_not_recorded).toEqual([
-      { path: 'a_spec.rb', node_index: 0, handed_out_at: timestamp(AT) },
-    ]);
-    expect(compare(handed, [ran(0, 'a_spec.rb'), ran(1)], 2).handed_out_not_recorded).toEqual([
-      { path: 'a_spec.rb[1:1]', node_index: 1, handed_out_at: timestamp(AT) },
-    ]);
+    expect(compare(handed, [ran(0), ran(1, 'a_spec.rb[1:1]')], 2).handed_out_not_recorded).toEqual([lost('a_spec.rb', 0)]);
+    expect(compare(handed, [ran(0, 'a_spec.rb'), ran(1)], 2).handed_out_not_recorded).toEqual([lost('a_spec.rb[1:1]', 1)]);
   });
 
   it('does not count a file that one node recorded as a test case of another node', () => {
     const handed = handedTo({ 0: ['a_spec.rb[1:1]'], 1: ['a_spec.rb[1:2]'] });
-    expect(compare(handed, [ran(0, 'a_spec.rb')], 2).handed_out_not_recorded).toEqual([
-      { path: 'a_spec.rb[1:2]', node_index: 1, handed_out_at: timestamp(AT) },
-    ]);
+    expect(compare(handed, [ran(0, 'a_spec.rb')], 2).handed_out_not_recorded).toEqual([lost('a_spec.rb[1:2]', 1)]);
     // A node in fallback had no test case, and ran the whole file.
     expect(compare(handed, [ran(2, 'a_spec.rb')], 3).handed_out_not_recorded).toEqual([]);
   });
@@ -95,7 +91,7 @@ describe('the comparison of handed out with recorded files', () => {
   it('does not count a piece of an earlier queue as its file, nor as a piece of another cut', () => {
     for (const path of ['a.py', 'a.py::piece 1 of 2']) {
       const { handed_out_not_recorded } = compare(handedTo({ 0: [path] }), [ran(1, 'a.py::piece 1 of 3')], 2, PIECES);
-      expect(handed_out_not_recorded).toEqual([{ path, node_index: 0, handed_out_at: timestamp(AT) }]);
+      expect(handed_out_not_recorded).toEqual([lost(path, 0)]);
     }
   });
 
