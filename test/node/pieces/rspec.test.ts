@@ -9,6 +9,9 @@ const hasRspec = spawnSync('rspec', ['--version']).status === 0;
 
 const project = (files: Readonly<Record<string, string>>, ...args: string[]) => new PieceProject(rspec, ['rspec', ...args], files);
 
+/** A project with one file, whose one group has some examples. */
+const described = (examples: string) => project({ 'a_spec.rb': `RSpec.describe('a') do\n${examples}\nend` });
+
 const outcomes = ({ report }: Awaited<ReturnType<PieceProject['run']>>) =>
   report!.cases.map(({ name, outcomes }) => `${name}: ${outcomeText(outcomes)}`);
 
@@ -86,30 +89,22 @@ describe.skipIf(!hasRspec)('pieces of RSpec', { timeout: 120_000 }, () => {
   });
 
   it('tell how many examples of a case ended in each way', async () => {
-    const suite = project({
-      'a_spec.rb': `
-RSpec.describe 'a' do
+    const suite = described(`
   it('one') { $is_ready = true }
   it('twice') {}
   it('twice') { skip unless $is_ready }
   it('fails') { raise }
   it('fails') { skip }
-end
-`,
-    });
+`);
     expect(outcomes(await suite.run('a_spec.rb', null))).toEqual(['a one: passed', 'a twice: 2 passed', 'a fails: 1 failed, 1 skipped']);
     expect(outcomes(await suite.run('a_spec.rb', { cases: ['a twice'] }))).toEqual(['a twice: 1 passed, 1 skipped']);
   });
 
   it('tell a case that is pending only in a piece', async () => {
-    const suite = project({
-      'a_spec.rb': `
-RSpec.describe 'a' do
+    const suite = described(`
   it('one') { $is_ready = true }
   it('two') { pending unless $is_ready; expect($is_ready).to be true }
-end
-`,
-    });
+`);
     expect(outcomes(await suite.run('a_spec.rb', null))).toEqual(['a one: passed', 'a two: passed']);
     expect(outcomes(await suite.run('a_spec.rb', { cases: ['a two'] }))).toEqual(['a two: expected_failure']);
   });
@@ -119,25 +114,21 @@ end
     ['fills the disk', `trap('XFSZ', 'IGNORE'); Process.setrlimit(Process::RLIMIT_FSIZE, 0)`],
     ['ends the process', 'exit!(0)'],
   ])('tell nothing, and change no exit code, if a test %s', async (_, content) => {
-    const suite = project({ 'a_spec.rb': `RSpec.describe('a') { it('one') { ${content} } }` });
+    const suite = described(`it('one') { ${content} }`);
     const { code, report, output } = await suite.run('a_spec.rb', { cases: ['a one'] });
     expect({ code, report }, output).toEqual({ code: 0, report: undefined });
   });
 
   it('tell each case once if a test forks the process or changes its folder', async () => {
-    const suite = project({
-      'a_spec.rb': `
-RSpec.describe 'a' do
+    const suite = described(`
   it('one') { (process = fork) ? Process.wait(process) : exit(0) }
   it('two') { Dir.chdir('/') }
-end
-`,
-    });
+`);
     expect(outcomes(await suite.run('a_spec.rb', null))).toEqual(['a one: passed', 'a two: passed']);
   });
 
   it('run the whole file if they cannot be read', async () => {
-    const suite = project({ 'a_spec.rb': `RSpec.describe('a') { it('one') {}; it('two') {} }` });
+    const suite = described(`it('one') {}; it('two') {}`);
     for (const prepare of [
       (folder: string) => writeFileSync(join(folder, 'piece.json'), '{"file":'),
       (folder: string) => rmSync(join(folder, 'piece.json')),
@@ -149,12 +140,12 @@ end
   });
 
   it('tell nothing of a case if one of its examples did not run', async () => {
-    const suite = project({ 'a_spec.rb': `RSpec.describe('a') { 2.times { it('twice') { RSpec.world.wants_to_quit = true } } }` });
+    const suite = described(`2.times { it('twice') { RSpec.world.wants_to_quit = true } }`);
     expect(ran(await suite.run('a_spec.rb', null))).toEqual([]);
   });
 
   it('leave new and renamed cases to the rest', async () => {
-    const suite = project({ 'a_spec.rb': `RSpec.describe('a') { it('is new') {}; it('one') {}; it('is renamed') {} }` });
+    const suite = described(`it('is new') {}; it('one') {}; it('is renamed') {}`);
     expect(ran(await suite.run('a_spec.rb', { cases: ['a one'] }))).toEqual(['a one']);
     expect(ran(await suite.run('a_spec.rb', { others: ['a one', 'a two'] }))).toEqual(['a is new', 'a is renamed']);
   });
@@ -188,7 +179,7 @@ end
     ['-e', 'one'],
     ['--tag', 'quick'],
   ])('choose among what %s %s chooses', async (...args) => {
-    const suite = project({ 'a_spec.rb': `RSpec.describe('a') { it('one', :quick) {}; it('one more', :quick) {}; it('two') {} }` });
+    const suite = described(`it('one', :quick) {}; it('one more', :quick) {}; it('two') {}`);
     expect(await suite.expectSamePieces('a_spec.rb', args)).toEqual({ 'a one': 'passed', 'a one more': 'passed' });
     expect(ran(await suite.run('a_spec.rb', { others: ['a one'] }, args))).toEqual(['a one more']);
   });
