@@ -41,6 +41,16 @@ describe('ballast import of reports', () => {
     expect(estimates['tests/test_cart.py']).toBeCloseTo(1.7515, 4);
   });
 
+  it('reads decimal commas, and names times that it cannot read', async () => {
+    const server = await shared.project();
+    const xml = writeReport('<testsuite><testcase file="a.py" time="0,160"/><testcase file="b.py" time="soon"/></testsuite>', 'x.xml');
+    const { code, stdout, stderr } = await runImport(server, xml, '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ test_files: 1, skipped: [{ reason: 'its time cannot be read', examples: ['b.py'] }] });
+    expect(stderr).toContain(`WARNING: ${xml}: 1 time in it cannot be read, such as "soon": `);
+    expect(await fetchEstimates(server, ['a.py'])).toEqual({ 'a.py': 0.16 });
+  });
+
   it('takes a token and an address with a line break at their ends', async () => {
     const server = await shared.project();
     const { url, token } = server;

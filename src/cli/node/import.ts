@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { pluralize } from '../../base/plural.js';
-import { abbreviate, startProgress } from '../../base/terminal.js';
+import { abbreviate, printToStderr, startProgress } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { isServerUrl, isToken, withoutSecrets } from '../../node/client/address.js';
 import { parseBuildList } from '../../node/client/answers.js';
@@ -160,8 +160,9 @@ async function expandArguments(args: readonly string[]): Promise<string[]> {
 }
 
 async function readReport(suite: SuiteTimes, { file, format, bytes }: OpenReport, root: string | null): Promise<void> {
+  const note = (sentence: string) => printToStderr(`WARNING: ${file}: ${sentence}`);
   try {
-    if (format !== 'ballast') await readers[format](bytes, suite.timeCollector(format), { root, known: suite.known });
+    if (format !== 'ballast') await readers[format](bytes, suite.timeCollector(format), { root, known: suite.known, note });
     const error = suite.endReport();
     if (error) throw new ReportError(error);
   } catch (error) {

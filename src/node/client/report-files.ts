@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { glob } from 'tinyglobby';
+import { printToStderr } from '../../base/terminal.js';
 import { isDartTest, readDartTest } from '../reports/dart-test.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
 import { readJsonReport } from '../reports/json-reports.js';
@@ -10,9 +11,10 @@ import { decodeReport, OtherXml, ReportError } from '../reports/report.js';
 import { collectResults, mergeResults, type Report, type ReportResults } from '../reports/report-results.js';
 import type { TestCase } from '../reports/test-case.js';
 import { isTrx, readTrx } from '../reports/trx.js';
+import type { Note } from '../reports/written-times.js';
 import { isFile, relativeToCwd } from './test-files.js';
 
-/** Reads a report in any of the formats. Throws an Error that names the file; its cause is the error of the reader. */
+/** Reads a report in any of the formats, and prints a warning about times that are odd. Throws an Error that names the file; its cause is the error of the reader. */
 export function readReport(path: string): Report {
   let bytes: Buffer;
   try {
@@ -24,7 +26,7 @@ export function readReport(path: string): Report {
     const text = decodeReport(bytes);
     if (text.trim() === '') throw new ReportError('it is empty');
     if (isJsonReport(text)) return readJsonReport(text);
-    return { cases: readCases(text), areAllLoaded: false };
+    return { cases: readCases(text, sentence => printToStderr(`WARNING: ${path}: ${sentence}`)), areAllLoaded: false };
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
     throw new Error(`cannot use the report ${path}: ${error.message}`, { cause: error });
@@ -61,10 +63,10 @@ function isJsonReport(text: string): boolean {
   return text.trimStart().startsWith('{') && !isGoTest(text) && !isDartTest(text);
 }
 
-function readCases(text: string): TestCase[] {
+function readCases(text: string, note: Note): TestCase[] {
   if (isGoTest(text)) return readGoTest(text);
   if (isDartTest(text)) return readDartTest(text);
-  return isTrx(text) ? readTrx(text) : readJunit(text);
+  return isTrx(text) ? readTrx(text) : readJunit(text, note);
 }
 
 /** Returns the name of a test case for messages. */

@@ -13,7 +13,7 @@ import { readTrx } from './trx.js';
 
 /** Reads JUnit XML. Test cases are matched to the known files; without these, to the files that the report names. */
 export const readJunitTimes: ReadReport = async (bytes, addTime, context) =>
-  addTimes(readJunit(decodeReport(await buffer(bytes))), reportedFile(context), context.known, addTime);
+  addTimes(readJunit(decodeReport(await buffer(bytes)), context.note), reportedFile(context), context.known, addTime);
 
 /** Reads test results of Visual Studio. Classes are no files: only the known files can tell that they have such names. */
 export const readTrxTimes: ReadReport = async (bytes, addTime, context) =>
@@ -57,7 +57,7 @@ function addTimes(
     const shown = testCase.file ?? [classname || suite.name, name].filter(Boolean).join(' ');
     if (file === null) addTime(shown, NaN, known ? UNKNOWN_FILE : 'the report does not name its file');
   }
-  for (const [path, { seconds }] of times.end()) addTime(path, seconds);
+  for (const [path, { seconds, isUnmeasured }] of times.end()) addTime(path, seconds, isUnmeasured && 'its time cannot be read');
 }
 
 const SOURCE = /\.(rb|py|[cm]?[jt]sx?|vue|feature|go|php|java|kts?|groovy|scala|cs|fs|exs?|dart|swift|rs|cljs?|robot|bats|lua|pl|t)$/i;

@@ -1,9 +1,12 @@
 import { OtherXml, ReportError } from './report.js';
 import { emptyCase, type TestCase, type TestSuite } from './test-case.js';
+import { type Note, WrittenTimes } from './written-times.js';
 import { type Attributes, attribute, type ElementHandler, readElements } from './xml.js';
 
 interface SuiteWithFile extends TestSuite {
   file: string | null;
+  /** True if suites lie in it. */
+  isParent: boolean;
 }
 
 interface OpenSuite {
@@ -14,29 +17,31 @@ interface OpenSuite {
   failedBefore: number;
 }
 
-const NO_SUITE: SuiteWithFile = { name: '', file: null, seconds: 0 };
+const NO_SUITE: SuiteWithFile = { name: '', file: null, seconds: 0, isParent: false };
 
 /**
  * Returns the test cases of a JUnit XML report, in the order of the report. Runners disagree about nearly everything, so only the elements
  * `testsuite` and `testcase` count, at any depth, and missing attributes are empty or 0. A suite that counts failures but has no failed case
  * gets a failed case without a name. Entities that the document declares are refused, and nothing is fetched.
  */
-export function readJunit(xml: string): TestCase[] {
-  return new JunitReader().read(xml);
+export function readJunit(xml: string, note: Note = () => {}): TestCase[] {
+  return new JunitReader().read(xml, note);
 }
 
 class JunitReader implements ElementHandler {
   readonly #cases: TestCase[] = [];
   readonly #suites: OpenSuite[] = [];
+  readonly #times = new WrittenTimes();
   /** Cypress (mocha-junit-reporter) names the file only in the first of several sibling suites. */
   #lastFile: string | null = null;
   #case: TestCase | null = null;
   #caseDepth = 0;
   #failed = 0;
 
-  read(xml: string): TestCase[] {
+  read(xml: string, note: Note): TestCase[] {
     if (xml.trim() === '') throw new ReportError('it is empty');
     if (!readElements(xml, this)) throw new ReportError('it is not a JUnit report: it has no <testsuite>');
+    this.#times.end(note);
     return this.#cases;
   }
 
@@ -47,7 +52,7 @@ class JunitReader implements ElementHandler {
     else if (name === 'testcase') {
       // Some reports have cases within cases.
       if (this.#case) this.#finish(this.#case);
-      this.#case = makeCase(attributes, this.#suites.at(-1)?.suite ?? NO_SUITE);
+      this.#case = this.#readCase(attributes, this.#suites.at(-1)?.suite ?? NO_SUITE);
       this.#caseDepth = depth;
     } else if (this.#case && depth === this.#caseDepth + 1) {
       if (name === 'failure' || name === 'error') this.#case.isFailed = true;
@@ -66,10 +71,13 @@ class JunitReader implements ElementHandler {
 
   #openSuite(attributes: Attributes): void {
     const parent = this.#suites.at(-1)?.suite;
-    if (parent) parent.seconds = 0;
+    if (parent) parent.isParent = true;
     const file = fileAttribute(attributes) ?? (parent ? parent.file : this.#lastFile);
     if (!parent) this.#lastFile = file;
-    const suite = { name: attribute(attributes, 'name'), file, seconds: secondsAttribute(attributes) };
+    const suite: SuiteWithFile = { name: attribute(attributes, 'name'), file, seconds: 0, isParent: false };
+    this.#times.add(attribute(attributes, 'time'), seconds => {
+      if (!suite.isParent) suite.seconds = seconds ?? 0;
+    });
     const failures = countAttribute(attributes, 'failures') + countAttribute(attributes, 'errors');
     this.#suites.push({ suite, failures, failedBefore: this.#failed });
   }
@@ -86,6 +94,15 @@ class JunitReader implements ElementHandler {
     }
   }
 
+  #readCase(attributes: Attributes, suite: SuiteWithFile): TestCase {
+    const testCase = makeCase(attributes, suite);
+    this.#times.add(attribute(attributes, 'time'), seconds => {
+      if (seconds === null) testCase.isUnmeasured = true;
+      else testCase.seconds = seconds;
+    });
+    return testCase;
+  }
+
   #finish(testCase: TestCase): void {
     if (testCase.isFailed) this.#failed += 1;
     this.#cases.push(testCase);
@@ -99,7 +116,6 @@ function makeCase(attributes: Attributes, suite: SuiteWithFile): TestCase {
     suite,
     classname: attribute(attributes, 'classname'),
     name: attribute(attributes, 'name'),
-    seconds: secondsAttribute(attributes),
     isSkipped: /^(skipped|notrun|disabled)$/i.test(attribute(attributes, 'status')),
   };
 }
@@ -110,10 +126,4 @@ function fileAttribute(attributes: Attributes): string | null {
 
 function countAttribute(attributes: Attributes, name: string): number {
   return Math.max(0, Number(attribute(attributes, name)) || 0);
-}
-
-/** Some runners separate thousands with a comma. */
-function secondsAttribute(attributes: Attributes): number {
-  const seconds = Number(attribute(attributes, 'time').replaceAll(',', ''));
-  return Number.isFinite(seconds) && seconds > 0 ? seconds : 0;
 }

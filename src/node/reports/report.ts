@@ -1,5 +1,6 @@
 import { TextDecoder } from 'node:util';
 import type { KnownFiles } from './known-files.js';
+import type { Note } from './written-times.js';
 
 /** Characters of a report in XML. */
 const REPORT_CHARACTERS = 268_435_456;
@@ -16,6 +17,8 @@ export interface ReportContext {
   root: string | null;
   /** The test files; null: not given. */
   known: KnownFiles | null;
+  /** Gets sentences on odd times. Missing: nobody wants them. */
+  note?: Note;
 }
 
 /** Reads a report. */

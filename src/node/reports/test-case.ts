@@ -9,6 +9,8 @@ export interface TestCase {
   classname: string;
   name: string;
   seconds: number;
+  /** Set if its report has a time that cannot be read. */
+  isUnmeasured?: true;
   isFailed: boolean;
   isSkipped: boolean;
   /** True if the case failed, and was marked as one that fails. */

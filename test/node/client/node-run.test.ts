@@ -73,6 +73,20 @@ describe('a command that ended with 0', () => {
     expect(result.stderrText).toContain(`a report has failures (${name})`);
   });
 
+  it('counts files whose times cannot be read as run, and says so once', async () => {
+    const { recorded, failed, stderrText } = await runBatch({
+      'r.xml': makeReport('<testcase file="a.js" time="soon"/>', '<testcase file="b.js" time="12,5"/>'),
+    });
+    expect({ recorded, failed }).toEqual({
+      recorded: [
+        { path: 'a.js', time_execution: 0, ran: true },
+        { path: 'b.js', time_execution: 12.5 },
+      ],
+      failed: [],
+    });
+    expect(stderrText).toMatch(/^ballast: WARNING: [^\n]*r\.xml: 1 time in it cannot be read, such as "soon": [^\n]*\n$/);
+  });
+
   it('fails if a report is truncated or empty', async () => {
     for (const text of [`<testsuites><testsuite>${passed('a.js')}`, '']) {
       const result = await runBatch({ '1.xml': makeReport(passed('a.js')), '2.xml': text });

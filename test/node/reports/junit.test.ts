@@ -4,6 +4,13 @@ import { ReportError } from '../../../src/node/reports/report.js';
 import { outcomeOf } from '../../../src/node/reports/test-case.js';
 import { readFixture } from './fixture.js';
 
+/** Times of cases with these texts, and the notes about them. */
+function timesOf(...texts: string[]) {
+  const notes: string[] = [];
+  const cases = readJunit(`<testsuite>${texts.map(time => `<testcase time="${time}"/>`).join('')}</testsuite>`, note => notes.push(note));
+  return { seconds: cases.map(({ seconds, isUnmeasured }) => (isUnmeasured ? null : seconds)), notes };
+}
+
 describe('a JUnit report', () => {
   it('takes the file from a case, its suite or a suite around that', () => {
     const xml =
@@ -44,10 +51,32 @@ describe('a JUnit report', () => {
     expect(readJunit('\ufeff<testsuite name="a"></testsuite>\n')).toEqual([]);
   });
 
-  it('counts an invalid time as 0, and accepts commas between thousands', () => {
-    const times = ['1,234.5', '', 'NaN', '-1', 'soon', '1e-3', 'Infinity'];
-    const xml = `<testsuite>${times.map(time => `<testcase time="${time}"/>`).join('')}<testcase/></testsuite>`;
-    expect(readJunit(xml).map(({ seconds }) => seconds)).toEqual([1234.5, 0, 0, 0, 0, 0.001, 0, 0]);
+  it.each<[string, string[], (number | null)[]]>([
+    ['a point', ['1.5', '.25', '2', '3.', '1e-3'], [1.5, 0.25, 2, 3, 0.001]],
+    ['commas between thousands', ['1,043.215', '12,345,678', '1,234.5', '0.5'], [1043.215, 12_345_678, 1234.5, 0.5]],
+    ['a decimal comma behind a leading 0', ['0,160', '1,043'], [0.16, 1.043]],
+    ['a decimal comma before other than three digits', ['12,5', '0,500000', '2,125'], [12.5, 0.5, 2.125]],
+    ['points between thousands', ['1.043,2', '0,03'], [1043.2, 0.03]],
+    ['a unit', ['1.5s', '250ms', '1,5 sec'], [1.5, 0.25, 1.5]],
+    ['hours and minutes', ['00:01:30.5', '01:30', 'PT1.5S', 'PT1M2S'], [90.5, 90, 1.5, 62]],
+    ['nothing, as of tests that did not run', ['', '-1', 'NaN'], [0, 0, 0]],
+  ])('may have times with %s', (_, texts, seconds) => {
+    expect(timesOf(...texts)).toEqual({ seconds, notes: [] });
+  });
+
+  it('has thousands, and says so, where nothing but its times with a comma tells', () => {
+    const { seconds, notes } = timesOf('1,043', '2,000', '0.5');
+    expect(seconds).toEqual([1043, 2000, 0.5]);
+    expect(notes).toEqual(['it has the time "1,043", which is read as 1043 s; if its comma stands before decimals, write a point']);
+    expect(timesOf('1,043', '1,043.5').notes).toEqual([]);
+  });
+
+  it('names times that cannot be read', () => {
+    const { seconds, notes } = timesOf('soon', 'Infinity', '1');
+    expect(seconds).toEqual([null, null, 1]);
+    expect(notes).toEqual([
+      '2 times in it cannot be read, such as "soon": a time is in seconds, such as 1.5; the test files with such times count as run without a time',
+    ]);
   });
 
   it('counts an expected failure as run', () => {
