@@ -44,7 +44,7 @@ node ballast.mjs queue "tests/**/test_*.py" --junit pytest.xml -- \
 node ballast.mjs queue "spec/**/*_spec.rb" --junit rspec.json --fail-unreported -- \
   bundle exec rspec --format progress --format json --out rspec.json {}`,
   queue('go', 'go test')`
-go list -e ./... > packages.txt || exit
+go list -e -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... > packages.txt || exit
 node ballast.mjs queue --stdin --junit go-test.txt --fail-unreported -- \
   sh -c 'go test "$@" > go-test.txt; code=$?; cat go-test.txt; exit $code' sh {} < packages.txt`,
   client('rspec', 'knapsack_pro: RSpec', 'RSPEC', 'bundle exec rake knapsack_pro:queue:rspec'),
