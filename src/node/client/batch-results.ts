@@ -56,8 +56,7 @@ const MIN_SECONDS = 0.001;
 
 /** Returns what to record for a file in a report. A file that failed in no time could not be loaded, so it did not run. */
 export function recordedFile(path: string, { hasRun, isFailed, seconds, isUnmeasured }: FileResult): RecordedFile {
-  if (isUnmeasured) return isFailed ? { path, time_execution: 0 } : emptyFile(path);
-  if (hasRun && !(isFailed && seconds === 0)) return { path, time_execution: Math.max(MIN_SECONDS, seconds) };
+  if (hasRun && !isUnmeasured && !(isFailed && seconds === 0)) return { path, time_execution: Math.max(MIN_SECONDS, seconds) };
   return isFailed ? { path, time_execution: 0 } : emptyFile(path);
 }
 

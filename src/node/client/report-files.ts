@@ -7,14 +7,16 @@ import { isGoTest, readGoTest } from '../reports/go-test.js';
 import { readJsonReport } from '../reports/json-reports.js';
 import { readJunit } from '../reports/junit.js';
 import type { KnownFiles } from '../reports/known-files.js';
-import { decodeReport, OtherXml, ReportError } from '../reports/report.js';
+import { decodeReport, type Note, OtherXml, ReportError } from '../reports/report.js';
 import { collectResults, mergeResults, type Report, type ReportResults } from '../reports/report-results.js';
 import type { TestCase } from '../reports/test-case.js';
 import { isTrx, readTrx } from '../reports/trx.js';
-import type { Note } from '../reports/written-times.js';
 import { isFile, relativeToCwd } from './test-files.js';
 
-/** Reads a report in any of the formats, and prints a warning about times that are odd. Throws an Error that names the file; its cause is the error of the reader. */
+/**
+ * Reads a report in any of the formats, and prints a warning about times that are odd. Throws an Error that names the file; its cause is the
+ * error of the reader.
+ */
 export function readReport(path: string): Report {
   let bytes: Buffer;
   try {

@@ -2,7 +2,7 @@ import { allOf, pluralize } from '../../base/plural.js';
 import type { Environment } from '../ci/systems.js';
 import { isToken, tokenFault, urlFault } from '../client/address.js';
 import { parseBuildList } from '../client/answers.js';
-import { type Answer, type AnswerParser, Api, type ApiOptions, RequestRejected, ServerUnreachable } from '../client/api.js';
+import { type Answer, type AnswerParser, Api, RequestRejected, ServerUnreachable } from '../client/api.js';
 import { isFile } from '../client/test-files.js';
 import { type Finding, fine, isUnexpanded, problem, warning } from './finding.js';
 
@@ -43,8 +43,7 @@ export function outageFinding(files: number | null): Finding {
 }
 
 function apiOf(url: string, token: string, { clientVersion }: ServerQuestion, timeoutSeconds = TIMEOUT_SECONDS): Api {
-  const options: ApiOptions = { url, token, clientVersion, retries: 0, timeoutSeconds };
-  return new Api(options);
+  return new Api({ url, token, clientVersion, retries: 0, timeoutSeconds });
 }
 
 function tokenFindings({ token: text, environment }: ServerQuestion): Finding[] {

@@ -1,6 +1,6 @@
-import { OtherXml, ReportError } from './report.js';
+import { type Note, OtherXml, ReportError } from './report.js';
 import { emptyCase, type TestCase, type TestSuite } from './test-case.js';
-import { type Note, WrittenTimes } from './written-times.js';
+import { WrittenTimes } from './written-times.js';
 import { type Attributes, attribute, type ElementHandler, readElements } from './xml.js';
 
 interface SuiteWithFile extends TestSuite {

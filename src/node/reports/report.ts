@@ -1,6 +1,5 @@
 import { TextDecoder } from 'node:util';
 import type { KnownFiles } from './known-files.js';
-import type { Note } from './written-times.js';
 
 /** Characters of a report in XML. */
 const REPORT_CHARACTERS = 268_435_456;
@@ -11,6 +10,9 @@ const REPORT_CHARACTERS = 268_435_456;
  * @param error why the entry cannot be used
  */
 export type AddTime = (path: string, seconds: number, error?: string) => void;
+
+/** Gets a sentence about a report that can be used all the same. It follows the name of the report. */
+export type Note = (sentence: string) => void;
 
 export interface ReportContext {
   /** The folder that paths are relative to; null: not given. */

@@ -1,7 +1,5 @@
 import { pluralize } from '../../base/plural.js';
-
-/** Gets a sentence about a report that can be used all the same. It follows the name of the report. */
-export type Note = (sentence: string) => void;
+import type { Note } from './report.js';
 
 const PLAIN = /^\d*\.?\d+(?:e[+-]?\d+)?$|^\d+\.$/i;
 /** 1,043 or 1,043.215: Surefire writes thousands so. */
@@ -18,25 +16,33 @@ const WITH_UNIT = /^(\d*[.,]?\d+)\s*(ms|s|sec|secs|seconds)$/i;
  */
 export class WrittenTimes {
   readonly #times: { text: string; set: (seconds: number | null) => void }[] = [];
+  #hasDecimalComma = false;
+  /** A comma stands before a group of three digits, and a point before decimals. */
+  #hasThousands = false;
+  /** The first time of which only others of the report tell what its comma means. */
+  #ambiguous: string | null = null;
 
   /** @param set gets the seconds when the report has ended; null: the text is no time */
-  add(text: string, set: (seconds: number | null) => void): void {
-    this.#times.push({ text: text.trim(), set });
+  add(written: string, set: (seconds: number | null) => void): void {
+    const text = written.trim();
+    this.#times.push({ text, set });
+    if (!text.includes(',')) return;
+    const thousands = THOUSANDS.exec(text);
+    if (!thousands) this.#hasDecimalComma ||= DECIMAL_COMMA.test(text);
+    else if (thousands[1] !== undefined) this.#hasThousands = true;
+    else this.#ambiguous ??= text;
   }
 
   /** Ends the report. */
   end(note: Note): void {
-    const texts = this.#times.map(({ text }) => text);
-    const isDecimalComma = texts.some(text => DECIMAL_COMMA.test(text) && !THOUSANDS.test(text));
     const unreadable: string[] = [];
     for (const { text, set } of this.#times) {
-      const seconds = secondsOf(text, isDecimalComma);
+      const seconds = secondsOf(text, this.#hasDecimalComma);
       if (seconds === null) unreadable.push(text);
       set(seconds);
     }
-    const ambiguous = texts.find(text => THOUSANDS.exec(text)?.[1] === undefined && THOUSANDS.test(text));
-    const isCertain = isDecimalComma || texts.some(text => THOUSANDS.exec(text)?.[1] !== undefined);
-    if (ambiguous !== undefined && !isCertain)
+    const ambiguous = this.#ambiguous;
+    if (ambiguous !== null && !this.#hasDecimalComma && !this.#hasThousands)
       note(
         `it has the time "${ambiguous}", which is read as ${secondsOf(ambiguous, false)} s; if its comma stands before decimals, write a point`,
       );

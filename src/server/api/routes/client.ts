@@ -1,5 +1,5 @@
 import type { Answer } from '../../http/request.js';
-import type { ClientFile } from '../client-files.js';
+import { type ClientFile, clientFileNames } from '../client-files.js';
 import type { Context } from '../context.js';
 import { publicGet } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
@@ -18,34 +18,37 @@ function checksumOf(context: Context, name: string): Answer {
   return { status: 200, body: `${builtFile(context, name).checksum}  ${name}\n`, contentType: 'text/plain; charset=utf-8' };
 }
 
-/** The endpoints that get a file for CI nodes, and its checksum. @param id their operationId without the verb */
-const fileForNodes = (name: string, id: string, what: string, description: string, type = 'text/javascript') => [
-  publicGet(`/${name}`, (context, request) => fileAnswer(builtFile(context, name), request, 'no-cache'), {
-    operationId: `get${id}`,
-    summary: `Get the ${what}.`,
-    description: `${description} It has the version of this server.`,
-    responses: { '200': textResponse('The file.', `${type}; charset=utf-8`) },
-  }),
-  publicGet(`/${name}.sha256`, context => checksumOf(context, name), {
-    operationId: `get${id}Checksum`,
-    summary: `Get the checksum of the ${what}.`,
-    description: 'As `sha256sum --check` reads it.',
-    responses: { '200': textResponse('The checksum.', 'text/plain; charset=utf-8') },
-  }),
-];
+/** The endpoints that get the file of one of Ballast's own clients, and its checksum. @param id their operationId without the verb */
+const fileOfClient = (client: string, id: string, what: string, description: string, type = 'text/javascript') => {
+  const name = clientFileNames.get(client)!;
+  return [
+    publicGet(`/${name}`, (context, request) => fileAnswer(builtFile(context, name), request, 'no-cache'), {
+      operationId: `get${id}`,
+      summary: `Get the ${what}.`,
+      description: `${description} It has the version of this server.`,
+      responses: { '200': textResponse('The file.', `${type}; charset=utf-8`) },
+    }),
+    publicGet(`/${name}.sha256`, context => checksumOf(context, name), {
+      operationId: `get${id}Checksum`,
+      summary: `Get the checksum of the ${what}.`,
+      description: 'As `sha256sum --check` reads it.',
+      responses: { '200': textResponse('The checksum.', 'text/plain; charset=utf-8') },
+    }),
+  ];
+};
 
 export const clientFiles = [
-  ...fileForNodes('ballast.mjs', 'Client', 'program of a CI node', 'One file for Node: `node ballast.mjs --help`.'),
+  ...fileOfClient('ballast', 'Client', 'program of a CI node', 'One file for Node: `node ballast.mjs --help`.'),
   ...['Jest', 'Playwright', 'Vitest'].flatMap(runner =>
-    fileForNodes(
-      `ballast-${runner.toLowerCase()}.mjs`,
+    fileOfClient(
+      `ballast-${runner.toLowerCase()}`,
       `${runner}Plugin`,
       `plugin of ${runner}`,
       `One file, which the configuration of ${runner} names.`,
     ),
   ),
-  ...fileForNodes(
-    'ballast_pytest.py',
+  ...fileOfClient(
+    'ballast-pytest',
     'PytestPlugin',
     'plugin of pytest',
     'One file for Python: `python3 -m pytest -p ballast_pytest`.',
