@@ -5,12 +5,12 @@ import { printToStderr } from '../../base/terminal.js';
 import { isDartTest, readDartTest } from '../reports/dart-test.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
 import { readJsonReport } from '../reports/json-reports.js';
-import { readJunit } from '../reports/junit.js';
 import type { KnownFiles } from '../reports/known-files.js';
 import { decodeReport, type Note, OtherXml, ReportError } from '../reports/report.js';
 import { collectResults, mergeResults, type Report, type ReportResults } from '../reports/report-results.js';
 import type { TestCase } from '../reports/test-case.js';
-import { isTrx, readTrx } from '../reports/trx.js';
+import { readJunit } from '../reports/xml/junit.js';
+import { isTrx, readTrx } from '../reports/xml/trx.js';
 import { isFile, relativeToCwd } from './test-files.js';
 
 /**

@@ -4,12 +4,12 @@ import { readDartTest } from './dart-test.js';
 import { findFile, isTestModule } from './find-file.js';
 import { readGoTest } from './go-test.js';
 import { ctrfCases } from './json-reports.js';
-import { readJunit } from './junit.js';
 import { DiskFiles, type KnownFiles, normalizePath, UNKNOWN_FILE } from './known-files.js';
 import { type AddTime, decodeReport, type ReadReport, type ReportContext } from './report.js';
 import { FileTimes } from './report-results.js';
 import type { TestCase } from './test-case.js';
-import { readTrx } from './trx.js';
+import { readJunit } from './xml/junit.js';
+import { readTrx } from './xml/trx.js';
 
 /** Reads JUnit XML. Test cases are matched to the known files; without these, to the files that the report names. */
 export const readJunitTimes: ReadReport = async (bytes, addTime, context) =>

@@ -1,6 +1,6 @@
 import { isRuntimeLog } from './flat.js';
 import { isGoTest } from './go-test.js';
-import { isTrx } from './trx.js';
+import { isTrx } from './xml/trx.js';
 
 /** The formats that `import` reads. An export of Ballast has builds; all others have the times of one suite. */
 export const formats = [

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { findFile } from '../../../src/node/reports/find-file.js';
-import { readJunit } from '../../../src/node/reports/junit.js';
 import { ListedFiles } from '../../../src/node/reports/known-files.js';
 import { collectResults } from '../../../src/node/reports/report-results.js';
 import { emptyCase } from '../../../src/node/reports/test-case.js';
+import { readJunit } from '../../../src/node/reports/xml/junit.js';
 import { readFixture } from './fixture.js';
 
 /** Returns the seconds by path, with "failed" if the file failed. */

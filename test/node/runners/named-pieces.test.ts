@@ -13,7 +13,7 @@ import type { CaseReport, Piece } from '../../../src/node/pieces/piece.js';
 import { playwright } from '../../../src/node/pieces/playwright.js';
 import { vitest } from '../../../src/node/pieces/vitest.js';
 import { readJsonReport } from '../../../src/node/reports/json-reports.js';
-import { readJunit } from '../../../src/node/reports/junit.js';
+import { readJunit } from '../../../src/node/reports/xml/junit.js';
 import { plainEnvironment } from '../../harness/process.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 

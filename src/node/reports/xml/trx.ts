@@ -1,6 +1,6 @@
-import { OtherXml, ReportError } from './report.js';
-import { emptyCase, type TestCase } from './test-case.js';
-import { type Attributes, attribute, type ElementHandler, readElements } from './xml.js';
+import { OtherXml, ReportError } from '../report.js';
+import { emptyCase, type TestCase } from '../test-case.js';
+import { type Attributes, attribute, type ElementHandler, readElements } from './elements.js';
 
 /** Its first element. Comments may precede it. */
 const ROOT = /^(?:\s|<\?[^>]*>|<!--(?:(?!-->)[\s\S])*-->)*<TestRun[\s/>]/;

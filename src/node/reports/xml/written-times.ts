@@ -1,5 +1,5 @@
-import { pluralize } from '../../base/plural.js';
-import type { Note } from './report.js';
+import { pluralize } from '../../../base/plural.js';
+import type { Note } from '../report.js';
 
 const PLAIN = /^\d*\.?\d+(?:e[+-]?\d+)?$|^\d+\.$/i;
 /** 1,043 or 1,043.215: Surefire writes thousands so. */

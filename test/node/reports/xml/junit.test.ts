@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readJunit } from '../../../src/node/reports/junit.js';
-import { ReportError } from '../../../src/node/reports/report.js';
-import { outcomeOf } from '../../../src/node/reports/test-case.js';
-import { readFixture } from './fixture.js';
+import { ReportError } from '../../../../src/node/reports/report.js';
+import { outcomeOf } from '../../../../src/node/reports/test-case.js';
+import { readJunit } from '../../../../src/node/reports/xml/junit.js';
+import { readFixture } from '../fixture.js';
 
 /** Times of cases with these texts, and the notes about them. */
 function timesOf(...texts: string[]) {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ListedFiles } from '../../../src/node/reports/known-files.js';
-import { OtherXml, ReportError } from '../../../src/node/reports/report.js';
-import { collectResults } from '../../../src/node/reports/report-results.js';
-import { readTrx } from '../../../src/node/reports/trx.js';
-import { fixturePath } from './fixture.js';
+import { ListedFiles } from '../../../../src/node/reports/known-files.js';
+import { OtherXml, ReportError } from '../../../../src/node/reports/report.js';
+import { collectResults } from '../../../../src/node/reports/report-results.js';
+import { readTrx } from '../../../../src/node/reports/xml/trx.js';
+import { fixturePath } from '../fixture.js';
 
 const run = (results: string, definitions = '', outcome = 'Completed') =>
   `<TestRun><Results>${results}</Results><TestDefinitions>${definitions}</TestDefinitions><ResultSummary outcome="${outcome}"/></TestRun>`;

@@ -1,5 +1,5 @@
 import sax from 'sax';
-import { ReportError } from './report.js';
+import { ReportError } from '../report.js';
 
 /** Depth of the elements of a report. */
 const REPORT_DEPTH = 64;

@@ -1,7 +1,7 @@
-import { type Note, OtherXml, ReportError } from './report.js';
-import { emptyCase, type TestCase, type TestSuite } from './test-case.js';
+import { type Note, OtherXml, ReportError } from '../report.js';
+import { emptyCase, type TestCase, type TestSuite } from '../test-case.js';
+import { type Attributes, attribute, type ElementHandler, readElements } from './elements.js';
 import { WrittenTimes } from './written-times.js';
-import { type Attributes, attribute, type ElementHandler, readElements } from './xml.js';
 
 interface SuiteWithFile extends TestSuite {
   file: string | null;
