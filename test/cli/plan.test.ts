@@ -34,7 +34,7 @@ describe('ballast plan', () => {
       '  * 3       40 s           2.0  1.000',
       '    4       40 s           2.7  1.000 (longest file)',
       '',
-      '* more than 3 nodes bring nothing',
+      '* more than 3 nodes bring little',
     ]);
     expect(stdout).toContain('\nEach file takes its estimate.\n');
   });
@@ -43,7 +43,7 @@ describe('ballast plan', () => {
     const plan = await planner();
     const { stdout } = await plan('--nodes', '1,2');
     // Nothing was played with 3 and 4 nodes. A queue may need one more than a split.
-    expect(stdout).toContain('\nMore than 4 nodes bring nothing.\n');
+    expect(stdout).toContain('\nMore than 4 nodes bring little.\n');
     expect(stdout).not.toContain('*');
   });
 
@@ -70,6 +70,56 @@ describe('ballast plan', () => {
     expect(await files(['spec/*_spec.rb'])).toBe(3);
     expect(await files(['--stdin'], 'spec/3_spec.rb\nspec/new_spec.rb\n')).toBe(2);
     expect(await files([])).toBe(41);
+  });
+
+  it('has more nodes for the same suite when its jobs start faster', async () => {
+    const plan = await planner();
+    const useful = async (...args: string[]) => JSON.parse((await plan('--json', ...args)).stdout).useful_nodes as number;
+    expect(await useful('--setup', '3m')).toBe(1);
+    expect(await useful('--setup', '0s')).toBe(3);
+  });
+
+  describe('while most test files were never measured', () => {
+    const files = ['spec/1_spec.rb', ...['a', 'b', 'c'].map(name => `spec/new/${name}_spec.rb`)];
+    const unknown = '3 of 4 test files were never measured';
+    const asked = ['plan', 'spec/**/*_spec.rb', '--within', '10m'];
+
+    it('starts the default number of nodes, and says why', async () => {
+      const [server, suite] = [await projectWithTimes(), new TestProject(files)];
+      const { code, stdout, stderr } = await suite.run(server, 0, [...asked, '--default', '5']);
+      expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '5\n', stderr: `ballast: ${unknown}: --default, 5 nodes\n` });
+    });
+
+    it('ends with 1 without a default, and prints no number', async () => {
+      const [server, suite] = [await projectWithTimes(), new TestProject(files)];
+      expect(await suite.run(server, 0, asked)).toEqual(
+        said(1, `the number of nodes is not known, because ${unknown}: give --default N, the nodes to start until builds are recorded`),
+      );
+    });
+
+    it('says how many are a guess when they are fewer', async () => {
+      const [server, suite] = [await projectWithTimes(), new TestProject(['spec/1_spec.rb', 'spec/2_spec.rb', 'spec/new_spec.rb'])];
+      const { code, stdout, stderr } = await suite.run(server, 0, [...asked, '--default', '5']);
+      const note = 'ballast: 1 of 3 test files was never measured, and counts with a guess\n';
+      expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '1\n', stderr: note });
+    });
+  });
+
+  it('starts the default number of nodes when the project has no build, or the server does not answer', async () => {
+    const [server, suite] = [await shared.project(), new TestProject([])];
+    const args = ['plan', '--format', 'github', '--default', '2'];
+    const matrix = '{"node_index":[0,1],"node_total":[2]}\n';
+    expect(await suite.run(server, 0, args)).toMatchObject({
+      code: 0,
+      stdout: matrix,
+      stderr: expect.stringContaining('has no build') as string,
+    });
+    expect(await suite.run(unreachableServer, 0, args)).toMatchObject({
+      code: 0,
+      stdout: matrix,
+      stderr: expect.stringContaining('no answer from') as string,
+    });
+    expect(await suite.run(server, 0, ['plan'])).toMatchObject(ended(1, 'no build', ''));
   });
 
   it('prints a matrix for GitHub Actions: one job for each node', async () => {
@@ -110,6 +160,7 @@ describe('ballast plan', () => {
     [['--within', '1h30'], 'It must be a duration'],
     [['--mode', 'both'], 'Allowed choices are queue, split'],
     [['--format', 'jenkins'], 'Allowed choices are github, gitlab, buildkite'],
+    [['--default', '0'], 'It must be a whole number of nodes, at least 1'],
     [['--format', 'buildkite'], 'the step has no command'],
     [['--', 'jest'], 'plan runs no command'],
     [['none/*.js'], 'no test files: nothing matches'],
@@ -119,8 +170,7 @@ describe('ballast plan', () => {
   });
 
   it('ends with 3 if the server refuses or is not reached', async () => {
-    const [server, suite] = [await shared.project(), new TestProject([])];
-    expect(await suite.run(server, 0, ['plan'])).toMatchObject(ended(3, 'no build', ''));
+    const suite = new TestProject([]);
     const plan = await planner();
     expect(await plan('--nodes', '0..5')).toMatchObject({ code: 3, stderr: expect.stringContaining('must be a range') as string });
     expect(await suite.run(unreachableServer, 0, ['plan'])).toMatchObject({ code: 3, stdout: '' });

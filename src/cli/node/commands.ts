@@ -131,11 +131,23 @@ function addPlan(program: Command, context: NodeContext): void {
     .addOption(new Option('--mode <name>', 'how the nodes get their files').choices(['queue', 'split']).default('queue'))
     .option('--start-spread <duration>', 'time over which the nodes start (default: as in the newest build)', duration)
     .option('--pull-cost <duration>', 'time that a node loses with each batch (default: as in the newest build)', duration)
-    .option('--setup <duration>', 'time that a job takes before its node starts; it counts in the node-minutes (default: 0)', duration)
+    .option(
+      '--setup <duration>',
+      'time that a job takes before its node starts; it counts in the node-minutes, and against more nodes (default: that of the project, else 30s against more nodes)',
+      duration,
+    )
+    .addOption(
+      new Option(
+        '--default <n>',
+        'number of nodes to start while most test files were never measured, or if the server does not answer (without it: exit code 1 or 3)',
+      )
+        .argParser(wholeNumber('nodes', 1))
+        .conflicts('json'),
+    )
     .addOption(
       new Option(
         '--format <name>',
-        'print that number of nodes for a CI system: a matrix, a child pipeline, or a step to upload; without --within the number beyond which more nodes bring nothing',
+        'print that number of nodes for a CI system: a matrix, a child pipeline, or a step to upload; without --within the number beyond which more nodes bring little',
       ).choices(['github', 'gitlab', 'buildkite']),
     )
     .option('--template <file>', 'with --format gitlab: the file of the repository that defines the job .tests', '.gitlab/tests.yml')

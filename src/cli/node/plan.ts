@@ -1,10 +1,10 @@
 import { durationText } from '../../base/duration.js';
-import { pluralize } from '../../base/plural.js';
+import { agree, pluralize } from '../../base/plural.js';
 import { print, printData, printToStderr } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { identify } from '../../node/ci/identity.js';
-import { parsePlan } from '../../node/client/answers.js';
-import { Api } from '../../node/client/api.js';
+import { NO_BUILD, parsePlanOfBuild } from '../../node/client/answers.js';
+import { Api, ServerUnreachable } from '../../node/client/api.js';
 import { listTestFiles } from '../../node/client/test-files.js';
 import type { PlanAnswer } from '../../protocol/answers/what-if.js';
 import { priceText } from '../../protocol/price.js';
@@ -21,6 +21,8 @@ export interface PlanOptions extends ClientOptions {
   startSpread?: number;
   pullCost?: number;
   setup?: number;
+  /** Nodes to start when their number is not known. */
+  default?: number;
   format?: 'github' | 'gitlab' | 'buildkite';
   /** The file of a GitLab repository that defines the job. */
   template: string;
@@ -30,7 +32,10 @@ export interface PlanOptions extends ClientOptions {
 /** A suite may be large, and the server plays it 64 times. */
 const TIMEOUT_SECONDS = 60;
 
-/** Prints how long the test files take with each number of nodes, or how many nodes to start. Exit code 1: none is enough. */
+/**
+ * Prints how long the test files take with each number of nodes, or how many nodes to start. Exit code 1: none is enough, or, without a
+ * default, the number is not known.
+ */
 export async function plan(globs: readonly string[], command: readonly string[], options: PlanOptions): Promise<void> {
   const { format, within, json } = options;
   if (format === 'buildkite' && command.length === 0)
@@ -42,17 +47,43 @@ export async function plan(globs: readonly string[], command: readonly string[],
   const { branch } = identify(['branch'], options);
   const paths = globs.length > 0 || options.stdin ? await listTestFiles(globs, options.stdin === true) : null;
   const answer = await ask(branch, paths, options);
-  if (json) print(JSON.stringify(answer));
-  const nodes = within === undefined ? usefulOf(answer) : answer.nodes_within;
-  if (nodes === null) {
-    printToStderr(`no number of nodes ends within ${durationText(within!)}: ${reasonOf(answer, within!)}`);
-    process.exitCode = exitCodes.failed;
+  const hasPlan = typeof answer !== 'string';
+  if (json && hasPlan) print(JSON.stringify(answer));
+  if (!format && within === undefined && hasPlan) {
+    if (!json) for (const line of table(answer)) print(line);
     return;
   }
-  if (json) return;
-  if (format) printData(pipeline(format, nodes, command, options.template));
-  else if (within !== undefined) print(String(nodes));
-  else for (const line of table(answer)) print(line);
+  const nodes = nodesToStart(answer, options);
+  if (nodes === null) process.exitCode = exitCodes.failed;
+  else if (format) printData(pipeline(format, nodes, command, options.template));
+  else if (!json) print(String(nodes));
+}
+
+/** The number of nodes to start; null: none is enough or known. Says on stderr why, and what the number rests on. */
+function nodesToStart(answer: PlanAnswer | string, options: PlanOptions): number | null {
+  const unknown = typeof answer === 'string' ? answer : guessedText(answer);
+  if (typeof answer === 'string' || isMostlyGuessed(answer)) {
+    const isKnown = options.default !== undefined;
+    printToStderr(
+      isKnown
+        ? `${unknown}: --default, ${pluralize(options.default!, 'node')}`
+        : `the number of nodes is not known, because ${unknown}: give --default N, the nodes to start until builds are recorded`,
+    );
+    return options.default ?? null;
+  }
+  if (unknown !== null) printToStderr(`${unknown}, and ${agree(answer.unknown_files, 'counts', 'count')} with a guess`);
+  const { within } = options;
+  if (within === undefined) return usefulOf(answer);
+  if (answer.nodes_within === null) printToStderr(`no number of nodes ends within ${durationText(within)}: ${reasonOf(answer, within)}`);
+  return answer.nodes_within;
+}
+
+const isMostlyGuessed = ({ files, unknown_files }: PlanAnswer) => 2 * unknown_files > files;
+
+/** Null: every file was measured. */
+function guessedText({ files, unknown_files }: PlanAnswer): string | null {
+  if (unknown_files === 0) return null;
+  return `${unknown_files} of ${pluralize(files, 'test file')} ${agree(unknown_files, 'was', 'were')} never measured`;
 }
 
 /** The useful number, or the nearest one that was played. */
@@ -60,7 +91,8 @@ function usefulOf({ variants, useful_nodes }: PlanAnswer): number {
   return Math.min(Math.max(useful_nodes, variants[0]!.nodes), variants.at(-1)!.nodes);
 }
 
-function ask(branch: string, paths: readonly string[] | null, options: PlanOptions): Promise<PlanAnswer> {
+/** Asks for a plan. Returns why there is none if the project has no build, or with a default if the server gives no answer. */
+async function ask(branch: string, paths: readonly string[] | null, options: PlanOptions): Promise<PlanAnswer | string> {
   const { nodes, within, mode, startSpread, pullCost, setup } = options;
   const message = {
     branch,
@@ -72,7 +104,13 @@ function ask(branch: string, paths: readonly string[] | null, options: PlanOptio
     ...(setup !== undefined && { setup }),
     ...(paths && { test_files: paths.map(path => ({ path })) }),
   };
-  return new Api({ ...options, timeoutSeconds: TIMEOUT_SECONDS }).post('/v1/plan', message, parsePlan);
+  try {
+    const answer = await new Api({ ...options, timeoutSeconds: TIMEOUT_SECONDS }).post('/v1/plan', message, parsePlanOfBuild);
+    return answer === NO_BUILD ? 'the project has no build' : answer;
+  } catch (error) {
+    if (error instanceof ServerUnreachable && options.default !== undefined) return error.message;
+    throw error;
+  }
 }
 
 function reasonOf({ variants, longest }: PlanAnswer, within: number): string {
@@ -106,7 +144,7 @@ function table({ variants, useful_nodes, files, unknown_files, total, longest, a
     '',
     ...[head, ...rows].map(row => row.map((cell, column) => (column < last ? cell.padStart(widths[column]!) : cell)).join('  ')),
     '',
-    `${isMarked ? '* more' : 'More'} than ${pluralize(useful_nodes, 'node brings', 'nodes bring')} nothing${isMarked ? '' : '.'}`,
+    `${isMarked ? '* more' : 'More'} than ${pluralize(useful_nodes, 'node brings', 'nodes bring')} little${isMarked ? '' : '.'}`,
     ...assumptions.sentences,
   ];
 }

@@ -136,6 +136,13 @@ type UsedPlan = Omit<PlanAnswer, 'assumptions'> & { assumptions: Pick<Assumption
 const isPlanShape: Is<UsedPlan> = typia.createIs<Checked<UsedPlan>>() as never;
 
 export const parsePlan = accepting(200, (body): body is PlanAnswer => isPlanShape(body) && body.variants.length > 0);
+const wantsTestFiles = accepting(422, typia.createIs<{ errors: [{ test_files: string[] }] }>());
+
+/** The answer to a plan of the newest build, when the project has none. */
+export const NO_BUILD = Symbol('no build');
+
+export const parsePlanOfBuild: AnswerParser<PlanAnswer | typeof NO_BUILD> = answer =>
+  parsePlan(answer) ?? (wantsTestFiles(answer) && NO_BUILD);
 
 /** The recorded files of the closest earlier build; none before the first build. */
 export const parseLastRecording = accepting<{ test_files: { path: Name }[] }>(

@@ -147,7 +147,7 @@ const questions: readonly Question[] = [
     name: 'what_if',
     title: 'Play a build with other numbers of nodes',
     description:
-      'Plays a build again with other numbers of nodes, or with long files in pieces: wall time and node time of each, the number beyond which more nodes bring nothing, what pieces bring, the files that are worth cutting by hand, and what other methods would have taken. A simulation on the recorded times: nothing is run.',
+      'Plays a build again with other numbers of nodes, or with long files in pieces: wall time and node time of each, the number beyond which more nodes bring little, what pieces bring, the files that are worth cutting by hand, and what other methods would have taken. A simulation on the recorded times: nothing is run.',
     properties: {
       build,
       nodes: text('A range such as 2..16, or a list such as 4,8,12. Default: up to twice the number of the build.'),
@@ -155,7 +155,7 @@ const questions: readonly Question[] = [
       estimates: text('Plan with the estimates of that build, of today, or with the recorded times.', ['then', 'now', 'exact']),
       start_spread: number('Seconds over which the nodes start. Default: as observed.'),
       pull_cost: number('Seconds that a node loses with each batch. Default: as observed.'),
-      setup: number('Seconds that the job of a node takes before the node starts. Default: that of the project, or 0.'),
+      setup: number('Seconds that the job of a node takes before the node starts. Default: that of the project.'),
       in_pieces: flag('Whether long files run in pieces, as ballast queue --pieces runs them. Default: as in the build.'),
       cut: { type: 'array', items: { type: 'string' }, description: 'Paths of files to play as if they were cut by hand, at most 20.' },
       ci_run,

@@ -13,7 +13,7 @@ const MARK_TEXT = 140;
 
 interface Props {
   variants: readonly Variant[];
-  /** Indices of variants: at the handle, of the build, and from which on more nodes bring nothing. */
+  /** Indices of variants: at the handle, of the build, and from which on more nodes bring little. */
   chosen: number;
   today: number;
   useful: number;
@@ -60,7 +60,7 @@ function Drawing({ variants, chosen, today, useful, onChoose, width }: Props & {
       <Mark
         x={curve.xs[useful]!}
         frame={frame}
-        text={`${number(variants[useful]!.nodes)}: more bring nothing`}
+        text={`${number(variants[useful]!.nodes)}: more bring little`}
         isLast={curve.xs[useful]! > width / 2}
       />
       <clipPath id="what-if-frame">

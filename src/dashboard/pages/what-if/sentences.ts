@@ -35,7 +35,7 @@ function range({ branch, builds, least, most }: NonNullable<WhatIfAnswer['useful
 function limit(variants: readonly Variant[], useful: Variant, today: Variant, longest: string | null): string {
   if (useful === variants.at(-1) && !useful.bound_by_file) return `Every node up to ${number(useful.nodes)} makes the build faster.`;
   const reason =
-    useful.bound_by_file && longest !== null ? `${nameOf(longest)} decides: more nodes bring nothing` : 'more nodes bring nothing';
+    useful.bound_by_file && longest !== null ? `${nameOf(longest)} decides: more nodes bring nothing` : 'more nodes bring little';
   const spare = today.nodes - useful.nodes;
   const enough = spare > 0 ? `${count(useful.nodes, 'is', 'are')} enough. ` : '';
   return `${enough}From ${number(useful.nodes)} on, ${reason}.`;

@@ -23,7 +23,7 @@ async function whatIfOfBuild(context: Context, request: Request, id: string): Pr
     estimates = null,
     start_spread: startSpread = null,
     pull_cost = null,
-    setup = settings.setup ?? 0,
+    setup = settings.setup,
     in_pieces: inPieces = null,
     cut,
   } = asked;

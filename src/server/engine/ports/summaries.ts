@@ -64,7 +64,7 @@ export interface Summary {
   /** By node: its duration relative to its estimates and to the other nodes, in whole hundredths; null: unknown. */
   slowness: (number | null)[];
   /**
-   * More nodes than these would have brought nothing (see insight/what-if); null: unknown, as for builds of other branches than the default
+   * More nodes than these would have brought little (see insight/what-if); null: unknown, as for builds of other branches than the default
    * one, and for builds that did not end complete.
    */
   useful_nodes: number | null;

@@ -1,6 +1,6 @@
 import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { Assumptions } from '../../../protocol/answers/what-if.js';
-import { type Scenario, startSpreadOf } from './scenario.js';
+import { ASSUMED_SETUP, type Scenario, startSpreadOf } from './scenario.js';
 
 /** The estimates to plan with. */
 export type EstimatesOf = Assumptions['estimates'];
@@ -43,7 +43,7 @@ export function assume(
     `The files are planned with ${estimatesText(estimates)}${wereGuesses && estimates === 'now' ? ', because those of that build were mostly guesses' : ''}.`,
     startText(scenario, startSpread),
     `A node loses ${seconds(pullCost)} ${mode === 'queue' ? 'with each batch' : 'in addition to its files'}${isPullCostObserved ? ', the median of that build' : ''}.`,
-    ...(setup > 0 ? [`The job of a node takes ${seconds(setup)} before the node starts: they count in the node-minutes.`] : []),
+    ...setupTexts(setup),
     ...(rate >= 1.05 ? [`A node runs files side by side: ${rate.toFixed(1)} seconds of files per second.`] : []),
     ...(rate < 0.98 ? [`A node needs ${(1 / rate).toFixed(2)} seconds for each recorded second.`] : []),
     ...(hidden >= 0.05 ? [`Each file takes ${seconds(hidden)} that is in no report.`] : []),
@@ -56,7 +56,7 @@ export function assume(
     mode,
     start_spread: wholeMilliseconds(startSpread),
     pull_cost: wholeMilliseconds(pullCost),
-    setup: wholeMilliseconds(setup),
+    setup: wholeMilliseconds(setup ?? 0),
     estimates,
     in_pieces: areInPieces,
     cut: [...cuts],
@@ -83,6 +83,12 @@ function startText({ startSpread, starts }: Scenario, spread: number): string {
   if (spread === 0) return 'The nodes start together.';
   if (startSpread !== null) return `The nodes start evenly over ${seconds(spread)}.`;
   return `The ${starts.length} nodes of that build started within ${seconds(spread)}. The starts of another number of nodes are interpolated from these.`;
+}
+
+function setupTexts(setup: number | null): string[] {
+  if (setup === null)
+    return [`More nodes are compared as if a job took ${seconds(ASSUMED_SETUP)} before its node starts: set the real time with setup.`];
+  return setup > 0 ? [`The job of a node takes ${seconds(setup)} before the node starts: they count in the node-minutes.`] : [];
 }
 
 function speedTexts({ speeds }: Scenario, nodeIndexes: readonly number[]): string[] {

@@ -144,7 +144,7 @@ export function nodeCountsAnswer(
       within: target === null ? null : walls.filter(wall => wall <= target).length,
     };
   });
-  const useful = counts.length === 0 ? null : usefulOf(counts, mostUsefulOf(builds));
+  const useful = counts.length === 0 ? null : usefulOf(counts, mostUsefulOf(builds), settings.setup);
   const recommended = counts.find(({ p90_wall }) => target !== null && p90_wall <= target)?.nodes ?? useful;
   const answer = {
     branch,
@@ -158,11 +158,12 @@ export function nodeCountsAnswer(
   return { ...answer, sentence: sentenceOf(answer) };
 }
 
-/** The least number that was played from which on more nodes bring nothing. */
-function usefulOf(counts: readonly NodeCount[], most: number): number {
+/** The least number that was played beyond which more nodes bring little. */
+function usefulOf(counts: readonly NodeCount[], most: number, setup: number | null): number {
   const useful = usefulNodesOf(
     counts.map(({ nodes, median_wall }) => ({ nodes, wall: median_wall })),
     most,
+    setup,
   );
   return (counts.find(({ nodes }) => nodes >= useful) ?? counts.at(-1)!).nodes;
 }
@@ -185,8 +186,8 @@ function sentenceOf({ builds, counts, target, recommended, useful_nodes, bound }
   const limit = bound
     ? `From ${pluralize(bound.nodes, 'node')} on, ${bound.path} decides.`
     : useful_nodes === counts.at(-1)!.nodes
-      ? `Up to ${pluralize(useful_nodes, 'node')}, more nodes end builds sooner.`
-      : `More than ${pluralize(useful_nodes, 'node brings', 'nodes bring')} nothing.`;
+      ? `Up to ${pluralize(useful_nodes, 'node')}, more nodes are worth their jobs.`
+      : `More than ${pluralize(useful_nodes, 'node brings', 'nodes bring')} little.`;
   if (target === null || found.within === null)
     return `${pluralize(found.nodes, 'node')}: the median build ends in ${durationText(found.median_wall)}. ${limit}`;
   const isMet = found.within >= enoughOf(total);

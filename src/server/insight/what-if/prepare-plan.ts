@@ -79,7 +79,7 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
     ...seen,
     startSpread: asked.startSpread,
     pullCost,
-    setup: asked.setup ?? (await settingsOf(store.access, project)).setup ?? 0,
+    setup: asked.setup ?? (await settingsOf(store.access, project)).setup,
     expected: { hidden: seen.hidden, pullCost },
   };
   const mostUseful = mostUsefulNodes(scenario);
@@ -115,7 +115,7 @@ export function planAnswer(
   return {
     ...{ assumptions, files, unknown_files, total },
     variants: withPrices(variants, settings, scenario.setup),
-    useful_nodes: usefulNodesOf(variants, mostUseful),
+    useful_nodes: usefulNodesOf(variants, mostUseful, scenario.setup),
     longest,
     nodes_within: within === null ? null : nodesWithin(variants, within),
   };

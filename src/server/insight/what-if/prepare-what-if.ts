@@ -5,6 +5,7 @@ import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
 import { fileOfPiece, pieceOf } from '../../../protocol/piece-path.js';
 import type { PriceSettings } from '../../../protocol/price.js';
+import { settingsOf } from '../../engine/access.js';
 import { newestBuild } from '../../engine/builds.js';
 import { mayBeCut } from '../../engine/pieces/cuttable.js';
 import { type KnownCases, readKnownCases } from '../../engine/pieces/known-cases.js';
@@ -85,12 +86,14 @@ export async function whatIfOfRun(store: Store, subject: Subject, timeline: Time
   return whatIfOf(timeline, playing.changes, { ...knowledge, nodeTotal: subject.build.node_total });
 }
 
-/** From which number of nodes on more would have brought nothing to a CI run; null: it cannot be played. */
+/** The number of nodes beyond which more would have brought little to a CI run; null: it cannot be played. */
 export async function usefulNodesOfRun(store: Store, subject: Subject, timeline: Timeline): Promise<number | null> {
-  const { node_total } = subject.build;
+  const { project, build } = subject;
+  const { node_total } = build;
   if (timeline.paths.length === 0 || node_total > limits.playedNodes) return null;
+  const { setup } = await settingsOf(store.access, project);
   const { scenario, mostUseful } = await whatIfOfRun(store, subject, timeline, { changes: AS_IT_WAS, candidates: [], expectedPullCost: 0 });
-  return usefulNodesOf(playVariants(scenario, usualNodes(node_total, mostUseful)), mostUseful);
+  return usefulNodesOf(playVariants(scenario, usualNodes(node_total, mostUseful)), mostUseful, setup);
 }
 
 /** Builds of the default branch whose useful numbers of nodes make a range, and those that are looked at. */
@@ -164,7 +167,7 @@ export function whatIfAnswer(
       ...variant,
       measured: measured.get(variant.nodes) ?? null,
     })),
-    useful_nodes: usefulNodesOf(asked, mostUseful),
+    useful_nodes: usefulNodesOf(asked, mostUseful, whatIf.scenario.setup),
     useful_range: usefulRange,
     longest: longest && { ...longest, seconds: wholeMilliseconds(longest.seconds) },
     baselines,

@@ -39,8 +39,8 @@ export interface Scenario {
   hidden: number;
   /** Time that a node loses with each batch. */
   pullCost: number;
-  /** Time that a node takes before it starts. */
-  setup: number;
+  /** Time that the job of a node takes before the node starts; null: it is not known (see ASSUMED_SETUP). */
+  setup: number | null;
   /** The two values that the planner assumes at first. */
   expected: { hidden: number; pullCost: number };
 }
@@ -65,7 +65,7 @@ export function playVariants(scenario: Scenario, counts: readonly number[]): Var
     return {
       nodes,
       wall: wholeMilliseconds(wall),
-      node_seconds: wholeMilliseconds(mean(played.map(({ nodeSeconds }) => nodeSeconds)) + nodes * setup),
+      node_seconds: wholeMilliseconds(mean(played.map(({ nodeSeconds }) => nodeSeconds)) + nodes * (setup ?? 0)),
       job_seconds: wholeMilliseconds(mean(played.map(({ jobSeconds }) => jobSeconds))),
       price: null,
       floor: wholeMilliseconds(floor),
@@ -192,28 +192,31 @@ export function evenStarts(first: number, spread: number, nodes: number): Float6
   return Float64Array.from({ length: nodes }, (_, node) => first + (nodes === 1 ? 0 : (node * spread) / (nodes - 1)));
 }
 
-/** More nodes are useful when they make the build faster by this part. */
-const MIN_GAIN = 0.01;
+/** The set-up of a job that is counted while nobody stated it, in seconds: a checkout and the installation of packages from a cache. */
+export const ASSUMED_SETUP = 30;
+/** A per cent more nodes are worth their jobs when the build, with the set-up before it, takes this many per cent less. */
+const LEAST_GAIN = 0.5;
 
 /**
- * Returns the number of nodes beyond which none that was played is faster by more than a hundredth.
+ * Returns the number of nodes beyond which more bring little: no larger number that was played is worth its jobs. Where the work divides
+ * evenly, the jobs of that number take as long for their tests as for their set-up.
  *
  * @param variants by number of nodes, ascending
  * @param most no more nodes can be useful (see `mostUsefulNodes`)
+ * @param setup see Scenario
  */
-export function usefulNodesOf(variants: readonly Pick<Variant, 'nodes' | 'wall'>[], most: number): number {
-  let best = Infinity;
-  let useful = most;
-  for (const { nodes, wall } of variants.toReversed()) {
-    best = Math.min(best, wall);
-    // Nothing was played with more nodes than the last number, so nobody can say what more would bring.
-    if (wall <= best * (1 + MIN_GAIN) && nodes < variants.at(-1)!.nodes) useful = Math.min(useful, nodes);
-  }
-  return useful;
+export function usefulNodesOf(variants: readonly Pick<Variant, 'nodes' | 'wall'>[], most: number, setup: number | null): number {
+  const timeOf = ({ wall }: Pick<Variant, 'wall'>) => wall + (setup ?? ASSUMED_SETUP);
+  // Nothing was played with more nodes than the last number, so nobody can say what more would bring.
+  const enough = variants.slice(0, -1).find((fewer, i) => {
+    const isWorth = (more: Pick<Variant, 'nodes' | 'wall'>) => timeOf(more) < timeOf(fewer) * (fewer.nodes / more.nodes) ** LEAST_GAIN;
+    return !variants.slice(i + 1).some(isWorth);
+  });
+  return Math.min(most, enough?.nodes ?? most);
 }
 
-/** Variants with what their jobs cost. @param setup what a job takes before its node starts, in seconds */
-export function withPrices(variants: readonly Variant[], settings: PriceSettings, setup: number): Variant[] {
+/** Variants with what their jobs cost. @param setup see Scenario */
+export function withPrices(variants: readonly Variant[], settings: PriceSettings, setup: number | null): Variant[] {
   return variants.map(variant => {
     const price = costOfSum({ ...settings, setup }, { jobs: variant.nodes, seconds: variant.job_seconds });
     return { ...variant, price: price && { ...price, amount: rounded(price.amount, 1e6) } };

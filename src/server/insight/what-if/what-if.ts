@@ -20,8 +20,8 @@ export interface Changes {
   /** Seconds. */
   startSpread: number | null;
   pullCost: number | null;
-  /** Seconds of the job before a node starts. */
-  setup: number;
+  /** Seconds of the job before a node starts; null: they are not known. */
+  setup: number | null;
   /** True if long files run in pieces, which only a queue has; null: as in the build, unless files are to be cut. */
   inPieces: boolean | null;
   /** Files of the timeline to cut by hand. */
@@ -29,7 +29,7 @@ export interface Changes {
 }
 
 /** A build that is played so shows its own cost of a pull: the configured one plays no part. */
-export const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, setup: 0, inPieces: null, cut: [] };
+export const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, setup: null, inPieces: null, cut: [] };
 
 /** Facts that are known in addition to the timeline. */
 export interface Knowledge {

@@ -69,9 +69,20 @@ describe('a build that is played again', () => {
     const timeline = timelineOf([[{ files, seconds, from: 0, to: seconds.reduce((sum, each) => sum + each) }]]);
     const { scenario, mostUseful } = whatIfOf(timeline, { ...AS_IT_WAS, mode, startSpread: 0, pullCost: 1.5 }, known(1));
     const outcomes = playVariants(scenario, usualNodes(1, mostUseful));
-    const useful = usefulNodesOf(outcomes, mostUseful);
+    const useful = usefulNodesOf(outcomes, mostUseful, 0);
     const walls = playVariants(scenario, [useful - 1, useful, 25, 40]).map(({ wall }) => wall);
     expect(walls).toEqual([expect.toSatisfy(wall => wall > 1.01 * 23.5), 23.5, 23.5, 23.5]);
+  });
+
+  it.each([
+    ['1.8 s of tests', 1.8, null, 1],
+    ['100 s of tests', 100, null, 3],
+    ['10 minutes of tests', 600, null, 20],
+    ['10 minutes of tests with a set-up of 3 m', 600, 180, 3],
+    ['10 minutes of tests on nodes that are ready', 600, 0, 1000],
+  ])('has no more nodes that are useful than jobs whose tests take longer than their set-up: %s', (_, seconds, setup, useful) => {
+    const variants = Array.from({ length: 64 }, (_, i) => ({ nodes: i + 1, wall: seconds / (i + 1) }));
+    expect(usefulNodesOf(variants, 1000, setup)).toBe(useful);
   });
 
   it('ends sooner when the file that binds it is cut, and not when another is', () => {
