@@ -50,7 +50,7 @@ export async function doctor(
     ['Server', server.findings],
     ['Test files', [...list.findings, ...timings]],
     ['Command', checkCommand({ command, files: list.files, reports: junit, runsPieces: pieces, environment: here })],
-    ['Without the server', [outageFinding(list.files?.length ?? null)]],
+    ['Without the server', outageFinding(list.files?.length ?? null)],
   ];
   const findings = groups.flatMap(([, each]) => each);
   const isReady = findings.every(({ level }) => level !== 'error');

@@ -34,31 +34,33 @@ export function buildIdFindings(known: Known): Finding[] {
   const name = nameOfSource('buildId', known);
   const run = fine('identity.build_id', `CI run ${value} (${source('buildId', known)})`);
   const attempt = system.isRerun?.(environment)
-    ? [fine('identity.rerun', 'this is a later attempt of the CI run: a node gets only the files that failed or did not run')]
+    ? fine('identity.rerun', 'this is a later attempt of the CI run: a node gets only the files that failed or did not run')
     : [];
-  if (from !== 'given') return [run, ...attempt];
-  if (isUnexpanded(value)) return [unexpanded(name, value)];
+  if (from !== 'given') return [...run, ...attempt];
+  if (isUnexpanded(value)) return unexpanded(name, value);
   const detected = detect('buildId', environment);
-  if (value === detected?.value) return [run, ...attempt];
+  if (value === detected?.value) return [...run, ...attempt];
   const ending = detected && value.startsWith(detected.value) ? value.slice(detected.value.length).replace(/^\W+/, '') : null;
   if (ending !== null && ending === environment.GITHUB_RUN_ATTEMPT)
     return [
-      run,
-      fine('identity.build_id_of_attempt', 'each attempt is a CI run of its own: the nodes that run again run the files of all nodes'),
+      ...run,
+      ...fine('identity.build_id_of_attempt', 'each attempt is a CI run of its own: the nodes that run again run the files of all nodes'),
     ];
   const remedy = detected
     ? `leave ${name} out: Ballast reads ${detected.variable} of ${system.name}`
     : `set ${name} to an id of the CI run`;
   const ofNode = whyOfNode(value, ending, known);
   if (ofNode)
-    return [
-      problem('identity.build_id_of_node', `${name} ${ofNode}: every node has a different one, so each would run all test files`, remedy),
-    ];
+    return problem(
+      'identity.build_id_of_node',
+      `${name} ${ofNode}: every node has a different one, so each would run all test files`,
+      remedy,
+    );
   const ofAttempt = OF_AN_ATTEMPT.find(variable => isPart(environment[variable] ?? '', value));
   if (ofAttempt)
     return [
-      run,
-      warning(
+      ...run,
+      ...warning(
         'identity.build_id_of_attempt',
         `${name} has the value of ${ofAttempt}, which a re-run changes: nodes that run again run the files of all nodes`,
         remedy,
@@ -66,18 +68,16 @@ export function buildIdFindings(known: Known): Finding[] {
     ];
   const shared = whatShares(value, known);
   if (shared)
-    return [
-      problem(
-        'identity.build_id_shared',
-        `${name} has the value of ${shared}, which several CI runs share: the first of them empties the queue, and the others run nothing`,
-        remedy,
-      ),
-    ];
+    return problem(
+      'identity.build_id_shared',
+      `${name} has the value of ${shared}, which several CI runs share: the first of them empties the queue, and the others run nothing`,
+      remedy,
+    );
   // Of a system without such an id, whatever starts its jobs makes one up, and no variable can confirm it.
-  if (detected === null || isMadeOfVariables(value, name, known)) return [run, ...attempt];
+  if (detected === null || isMadeOfVariables(value, name, known)) return [...run, ...attempt];
   return [
-    run,
-    warning(
+    ...run,
+    ...warning(
       'identity.build_id_constant',
       `${name} is ${value}, which no variable of this job has: if all CI runs have it, the first empties the queue, and the others run nothing`,
       remedy,

@@ -121,7 +121,7 @@ export function flagFindings({ words, runner, flags }: ReadCommand): Finding[] {
   const circle = words.findIndex((word, i) => word === 'circleci' && words[i + 1] === 'tests');
   if (circle >= 0)
     findings.push(
-      problem(
+      ...problem(
         'command.wrapper',
         'circleci tests divides the tests itself, so files of a batch would silently not run',
         'give the command of the runner itself, with {}',

@@ -28,7 +28,7 @@ type CheckedCommand = CommandQuestion & ReadCommand;
 /** Checks the command that `queue` would run. It is not run. */
 export function checkCommand(question: CommandQuestion): Finding[] {
   const { command } = question;
-  if (command.length === 0) return [fine('command.not_given', 'no command was given: to check it, give the command of queue after --')];
+  if (command.length === 0) return fine('command.not_given', 'no command was given: to check it, give the command of queue after --');
   const checked = { ...question, ...readCommand(command) };
   const findings = [
     ...refusals(checked),
@@ -41,26 +41,24 @@ export function checkCommand(question: CommandQuestion): Finding[] {
   ];
   return findings.length > 0
     ? findings
-    : [fine('command.no_trap', `nothing in the command ${command.join(' ')} is known to skip, divide or stop tests`)];
+    : fine('command.no_trap', `nothing in the command ${command.join(' ')} is known to skip, divide or stop tests`);
 }
 
 /** Faults that `queue` itself refuses, in its words. */
 function refusals({ command, files, reports, runsPieces, environment }: CheckedCommand): Finding[] {
   const fault = commandFault(command, files ?? []) ?? (runsPieces ? pieceSupport(command, reports, environment) : null);
-  return fault && 'what' in fault ? [problem('command.refused', fault.what, fault.remedy)] : [];
+  return fault && 'what' in fault ? problem('command.refused', fault.what, fault.remedy) : [];
 }
 
 function packageFindings({ words }: CheckedCommand): Finding[] {
   const at = words.findIndex(word => /^(.*\/)?npx$/.test(word));
   const called = at < 0 ? undefined : words.slice(at + 1).find(word => !word.startsWith('-'));
   if (!called || !/^[\w.-]+$/.test(called) || findAbove(`node_modules/.bin/${called}`)) return [];
-  return [
-    warning(
-      'command.not_installed',
-      `npx finds no ${called} in node_modules, and would fetch a package of that name, on each node`,
-      'install the packages (npm ci) before this step, or start in the folder of the package',
-    ),
-  ];
+  return warning(
+    'command.not_installed',
+    `npx finds no ${called} in node_modules, and would fetch a package of that name, on each node`,
+    'install the packages (npm ci) before this step, or start in the folder of the package',
+  );
 }
 
 /** Finds commands whose files do not get to the runner. */
@@ -68,24 +66,20 @@ function placeFindings({ command, script }: CheckedCommand): Finding[] {
   const isPlaced = readsListFile(command) || command.some(arg => arg === '{}' || arg.includes('{,}'));
   const within = command.find(arg => arg !== '{}' && arg.includes('{}'));
   if (within !== undefined && script === null && !isPlaced)
-    return [
-      problem(
-        'command.files',
-        `{} within the argument ${within} is not replaced`,
-        `give {} as an argument of its own, or ${within.replace('{}', '{,}')} for all files with commas`,
-      ),
-    ];
+    return problem(
+      'command.files',
+      `{} within the argument ${within} is not replaced`,
+      `give {} as an argument of its own, or ${within.replace('{}', '{,}')} for all files with commas`,
+    );
   // A loop without a list is over the arguments: for file; do
   const usesArguments = script !== null && /\$\{?[@*\d]|\{,\}|\bfor\s+\w+\s*(;|\n|\sdo\b)/.test(script);
   if (script !== null && !readsListFile(command) && !usesArguments)
-    return [
-      problem(
-        'command.files',
-        `the script after ${command[0]} -c does not use its arguments, so it does not run the files of the batch${script.includes('{}') ? '; {} within an argument is not replaced' : ''}`,
-        `use "$@" in the script, and pass the files after it: ${command[0]} -c '... "$@"' ${command[0]} {}`,
-      ),
-    ];
-  return isPlaced ? [] : [fine('command.appended', 'the command has no {}: the files of a batch are appended to it')];
+    return problem(
+      'command.files',
+      `the script after ${command[0]} -c does not use its arguments, so it does not run the files of the batch${script.includes('{}') ? '; {} within an argument is not replaced' : ''}`,
+      `use "$@" in the script, and pass the files after it: ${command[0]} -c '... "$@"' ${command[0]} {}`,
+    );
+  return isPlaced ? [] : fine('command.appended', 'the command has no {}: the files of a batch are appended to it');
 }
 
 /** Characters that have a meaning in a regular expression, and occur in names of files. A dot matches itself, too. */
@@ -99,39 +93,35 @@ function runnerFindings({ runner, flags, files }: CheckedCommand): Finding[] {
     case 'jest': {
       if (flags.includes('--runTestsByPath')) return [];
       const remedy = 'put --runTestsByPath before {}';
-      if (special.length > 0) return [skipped('jest_patterns', 'patterns', remedy)];
-      return [
-        warning(
-          'command.jest_patterns',
-          'jest reads its arguments as patterns: a.test.js also runs lib/a.test.js, and names with [ or + are skipped',
-          remedy,
-        ),
-      ];
+      if (special.length > 0) return skipped('jest_patterns', 'patterns', remedy);
+      return warning(
+        'command.jest_patterns',
+        'jest reads its arguments as patterns: a.test.js also runs lib/a.test.js, and names with [ or + are skipped',
+        remedy,
+      );
     }
     case 'playwright': {
       const remedy = 'give the paths as --test-list {file} instead, as in the recipe for Playwright in the guide "Recipes for runners"';
       return special.length === 0 || flags.some(word => word.startsWith('--test-list'))
         ? []
-        : [skipped('playwright_patterns', 'regular expressions', remedy)];
+        : skipped('playwright_patterns', 'regular expressions', remedy);
     }
     case 'mocha':
-      return special.length === 0 ? [] : [skipped('mocha_globs', 'globs', 'rename these files, and give queue --fail-unreported')];
+      return special.length === 0 ? [] : skipped('mocha_globs', 'globs', 'rename these files, and give queue --fail-unreported');
     case 'vitest': {
       const within = files ? containedPaths(files) : [];
       const run = flags.some(word => word === 'run' || /^--(run|watch=false)$/.test(word));
+      const watching = run
+        ? []
+        : warning('command.watches', 'vitest without "run" watches the files at a terminal, and does not end', 'give vitest run');
+      if (within.length === 0) return watching;
       return [
-        ...(run
-          ? []
-          : [warning('command.watches', 'vitest without "run" watches the files at a terminal, and does not end', 'give vitest run')]),
-        ...(within.length > 0
-          ? [
-              warning(
-                'command.vitest_substrings',
-                `vitest runs each file whose path contains an argument: ${within[0]![0]} also runs ${within[0]![1]}${within.length > 1 ? `, and ${within.length - 1} more` : ''}`,
-                'rename one of them; otherwise both run, and one of them twice',
-              ),
-            ]
-          : []),
+        ...watching,
+        ...warning(
+          'command.vitest_substrings',
+          `vitest runs each file whose path contains an argument: ${within[0]![0]} also runs ${within[0]![1]}${within.length > 1 ? `, and ${within.length - 1} more` : ''}`,
+          'rename one of them; otherwise both run, and one of them twice',
+        ),
       ];
     }
     case 'rspec':
@@ -152,13 +142,11 @@ function rspecFindings(flags: readonly string[], files: readonly string[]): Find
   const isExcluded = picomatch(globs);
   const excluded = files.filter(path => isExcluded(path));
   if (excluded.length === 0) return [];
-  return [
-    warning(
-      'command.rspec_excludes',
-      `RSpec ignores --exclude-pattern for files that it gets by name, so ${pluralize(excluded.length, 'listed file')} that it leaves out without Ballast would run: ${abbreviate(excluded)}`,
-      `leave them out of the list, too: ${globs.map(pattern => `'!${pattern}'`).join(' ')}`,
-    ),
-  ];
+  return warning(
+    'command.rspec_excludes',
+    `RSpec ignores --exclude-pattern for files that it gets by name, so ${pluralize(excluded.length, 'listed file')} that it leaves out without Ballast would run: ${abbreviate(excluded)}`,
+    `leave them out of the list, too: ${globs.map(pattern => `'!${pattern}'`).join(' ')}`,
+  );
 }
 
 /** The glob, from the current folder, for a pattern of RSpec: one or several with commas, below spec unless it begins with this folder. */
@@ -190,14 +178,12 @@ function shellFindings({ script, reports, command }: CheckedCommand): Finding[] 
       : 'the script ends with 0 whatever the runner ends with';
   const remedy =
     isPiped && !isIgnored ? 'use bash -o pipefail -c, or leave the pipe out' : 'let the script end with the exit code of the runner';
-  if (reports.length > 0) return [warning('command.exit_code', `${what}: only failures in reports then fail a batch`, remedy)];
-  return [
-    problem(
-      'command.exit_code',
-      `${what}, and no --junit names reports: failed tests would pass`,
-      `${remedy}; or have the runner write reports, and name them with --junit`,
-    ),
-  ];
+  if (reports.length > 0) return warning('command.exit_code', `${what}: only failures in reports then fail a batch`, remedy);
+  return problem(
+    'command.exit_code',
+    `${what}, and no --junit names reports: failed tests would pass`,
+    `${remedy}; or have the runner write reports, and name them with --junit`,
+  );
 }
 
 /** Flags with which each runner writes a report. */
@@ -213,30 +199,24 @@ const REPORT_FLAGS: Partial<Record<Runner, string>> = {
 function reportFindings({ runner, words, reports, environment }: CheckedCommand): Finding[] {
   const flags = runner && REPORT_FLAGS[runner];
   if (reports.length === 0)
-    return [
-      warning(
-        'command.no_reports',
-        'no --junit names reports, so the time of a batch is divided among its files by estimates, and a failed file is not known',
-        flags ? `add ${flags}, and name the file with --junit` : 'have the runner write reports, and name them with --junit',
-      ),
-    ];
+    return warning(
+      'command.no_reports',
+      'no --junit names reports, so the time of a batch is divided among its files by estimates, and a failed file is not known',
+      flags ? `add ${flags}, and name the file with --junit` : 'have the runner write reports, and name them with --junit',
+    );
   if (runner === 'node --test' && !NODE_NAMES_FILES && words.some(word => /^(--test-reporter=)?junit$/.test(word)))
-    return [
-      problem(
-        'command.node_junit',
-        `the JUnit reports of node --test name no files before Node 24, and this is Node ${process.versions.node}`,
-        'run the tests with Node 24 or later, or leave out --junit and --fail-unreported: the time of a batch is then divided among its files by estimates',
-      ),
-    ];
+    return problem(
+      'command.node_junit',
+      `the JUnit reports of node --test name no files before Node 24, and this is Node ${process.versions.node}`,
+      'run the tests with Node 24 or later, or leave out --junit and --fail-unreported: the time of a batch is then divided among its files by estimates',
+    );
   const isJestJunit = runner === 'jest' && words.some(word => /jest-junit/.test(word)) && !environment.JEST_JUNIT_ADD_FILE_ATTRIBUTE;
   if (!isJestJunit || hasJestJunitSettings()) return [];
-  return [
-    warning(
-      'command.jest_junit',
-      'jest-junit does not write the paths of files by itself',
-      'export JEST_JUNIT_ADD_FILE_ATTRIBUTE=true JEST_JUNIT_REPORT_TEST_SUITE_ERRORS=true',
-    ),
-  ];
+  return warning(
+    'command.jest_junit',
+    'jest-junit does not write the paths of files by itself',
+    'export JEST_JUNIT_ADD_FILE_ATTRIBUTE=true JEST_JUNIT_REPORT_TEST_SUITE_ERRORS=true',
+  );
 }
 
 /** True if the JUnit reports of node --test name files. */

@@ -8,16 +8,17 @@ export interface Finding {
   remedy: string | null;
 }
 
-export function fine(id: string, sentence: string): Finding {
-  return { id, level: 'ok', sentence, remedy: null };
+/** One finding, as the list that a check returns. `warning` and `problem` do the same. */
+export function fine(id: string, sentence: string): Finding[] {
+  return [{ id, level: 'ok', sentence, remedy: null }];
 }
 
-export function warning(id: string, sentence: string, remedy: string): Finding {
-  return { id, level: 'warning', sentence, remedy };
+export function warning(id: string, sentence: string, remedy: string): Finding[] {
+  return [{ id, level: 'warning', sentence, remedy }];
 }
 
-export function problem(id: string, sentence: string, remedy: string): Finding {
-  return { id, level: 'error', sentence, remedy };
+export function problem(id: string, sentence: string, remedy: string): Finding[] {
+  return [{ id, level: 'error', sentence, remedy }];
 }
 
 /** A value that a CI system or a shell was to replace: `${{ matrix.node }}`, `$(NODE)`, `$CI_NODE_INDEX`, `%NODE%`. */

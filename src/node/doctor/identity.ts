@@ -49,11 +49,10 @@ export function checkIdentity(sources: IdentitySources): { findings: Finding[]; 
   const system = detectSystem(environment);
   const found = Object.fromEntries(fields.map(field => [field, findValue(field, { ...options, environment }, checkout)])) as Found;
   const known: Known = { ...sources, found, system };
-  const noBuildId = missing('buildId', known);
   const findings = [
     ...systemFindings(known),
     ...nodeFindings(known),
-    ...(noBuildId ? [noBuildId] : buildIdFindings(known)),
+    ...(found.buildId ? buildIdFindings(known) : missing('buildId', known)),
     ...branchFindings(known),
     ...commitFindings(known),
     ...emptyFindings(known),
@@ -82,10 +81,10 @@ function systemFindings({ environment, system }: Known): Finding[] {
           `no known CI system: only flags, the variables of Ballast, CI_NODE_INDEX and CI_NODE_TOTAL count; ${ownMachineHint}`,
         )
       : fine('identity.system', `the CI system is ${system.name}`);
-  if (here.length < 2) return [first];
+  if (here.length < 2) return first;
   return [
-    first,
-    warning(
+    ...first,
+    ...warning(
       'identity.two_systems',
       `the variables of ${here.join(' and of ')} are set, and those of ${system.name} count`,
       `if that is not the system of this job, set ${fields.map(field => identityFields[field].variable).join(', ')}`,
@@ -97,7 +96,7 @@ function systemFindings({ environment, system }: Known): Finding[] {
 function emptyFindings(known: Known): Finding[] {
   return fields
     .filter(field => known.found[field] && known.environment[identityFields[field].variable]?.trim() === '' && !known.flags[field])
-    .map(field => {
+    .flatMap(field => {
       const { variable } = identityFields[field];
       return warning(
         'identity.empty_variable',
@@ -111,50 +110,48 @@ function nodeFindings(known: Known): Finding[] {
   const { found, system, environment } = known;
   const { nodeIndex, nodeTotal } = found;
   const hint = numbering[system.name];
-  if (!nodeIndex && !nodeTotal) return [unnumbered(known, hint)];
-  const unusable = (['nodeIndex', 'nodeTotal'] as const).flatMap(field => missing(field, known) ?? unusableNumber(field, known) ?? []);
+  if (!nodeIndex && !nodeTotal) return unnumbered(known, hint);
+  const unusable = (['nodeIndex', 'nodeTotal'] as const).flatMap(field =>
+    found[field] ? unusableNumber(field, known) : missing(field, known),
+  );
   if (unusable.length > 0 || !nodeIndex || !nodeTotal) return unusable;
   const [index, total] = [Number(nodeIndex.value), Number(nodeTotal.value)];
   const from = `${source('nodeIndex', known)}; ${source('nodeTotal', known)}`;
   const [ofIndex, ofTotal] = [detect('nodeIndex', environment), detect('nodeTotal', environment)];
   const indexName = nameOfSource('nodeIndex', known);
   if (nodeIndex.from === 'given' && ofIndex && ofIndex.text === nodeIndex.value && ofIndex.text !== ofIndex.value)
-    return [
-      problem(
-        'identity.index_from_one',
-        `${indexName} is ${index}, as ${ofIndex.variable}, which ${system.name} counts from 1: Ballast counts from 0, so node 0 would never come`,
-        `leave ${indexName} out: Ballast reads ${ofIndex.variable} itself`,
-      ),
-    ];
+    return problem(
+      'identity.index_from_one',
+      `${indexName} is ${index}, as ${ofIndex.variable}, which ${system.name} counts from 1: Ballast counts from 0, so node 0 would never come`,
+      `leave ${indexName} out: Ballast reads ${ofIndex.variable} itself`,
+    );
   if (index >= total) {
     const countsFromOne = index === total && (nodeIndex.from === 'given' || ofIndex?.text === nodeIndex.value);
-    return [
-      problem(
-        countsFromOne ? 'identity.index_from_one' : 'identity.index_too_large',
-        `${indexError(index, total)} (${from})${countsFromOne ? ': the index seems to count from 1, and Ballast counts from 0' : ''}`,
-        countsFromOne
-          ? `count the nodes from 0 to ${total - 1} in ${indexName}, such as BALLAST_NODE_INDEX=$((NUMBER - 1)) in the shell`
-          : `set BALLAST_NODE_INDEX to the index of the node, from 0 to ${total - 1}, and BALLAST_NODE_TOTAL to the number of nodes`,
-      ),
-    ];
+    return problem(
+      countsFromOne ? 'identity.index_from_one' : 'identity.index_too_large',
+      `${indexError(index, total)} (${from})${countsFromOne ? ': the index seems to count from 1, and Ballast counts from 0' : ''}`,
+      countsFromOne
+        ? `count the nodes from 0 to ${total - 1} in ${indexName}, such as BALLAST_NODE_INDEX=$((NUMBER - 1)) in the shell`
+        : `set BALLAST_NODE_INDEX to the index of the node, from 0 to ${total - 1}, and BALLAST_NODE_TOTAL to the number of nodes`,
+    );
   }
   const node = fine('identity.node', `node ${index} of ${total}, counted from 0 (${from})`);
   if (nodeTotal.from === 'given' && ofTotal && ofTotal.value !== nodeTotal.value)
     return [
-      node,
-      warning(
+      ...node,
+      ...warning(
         'identity.total_differs',
         `${nameOfSource('nodeTotal', known)} is ${total}, but ${system.name} starts ${ofTotal.value} (${ofTotal.variable})`,
         `leave ${nameOfSource('nodeTotal', known)} out, or check that exactly ${total} jobs run this command`,
       ),
     ];
   if (total === 1 && nodeTotal.from !== 'given' && hint)
-    return [node, warning('identity.only_node', 'this is the only node, so there is nothing to divide', hint)];
-  return [node];
+    return [...node, ...warning('identity.only_node', 'this is the only node, so there is nothing to divide', hint)];
+  return node;
 }
 
 /** Neither number is known. */
-function unnumbered({ environment }: Known, hint: string | undefined): Finding {
+function unnumbered({ environment }: Known, hint: string | undefined): Finding[] {
   const { nodeIndex, nodeTotal } = identityFields;
   return problem(
     'identity.no_node',
@@ -169,10 +166,10 @@ function emptyText(names: readonly string[], environment: Environment): string {
   return empty.length === 0 ? '' : `; ${empty.join(' and ')} ${agree(empty.length, 'is', 'are')} set, but empty`;
 }
 
-function unusableNumber(field: 'nodeIndex' | 'nodeTotal', known: Known): Finding | null {
+function unusableNumber(field: 'nodeIndex' | 'nodeTotal', known: Known): Finding[] {
   const value = known.found[field]!.value;
   const error = numberError(field, value);
-  if (error === null) return null;
+  if (error === null) return [];
   const name = nameOfSource(field, known);
   if (isUnexpanded(value)) return unexpanded(name, value, numbering[known.system.name]);
   return problem(
@@ -182,9 +179,8 @@ function unusableNumber(field: 'nodeIndex' | 'nodeTotal', known: Known): Finding
   );
 }
 
-/** Null: the value is known. */
-function missing(field: IdentityField, { found, system, environment, checkout }: Known): Finding | null {
-  if (found[field]) return null;
+function missing(field: IdentityField, { found, system, environment, checkout }: Known): Finding[] {
+  if (found[field]) return [];
   const { flag, variable, description } = identityFields[field];
   const ofGit = field === 'branch' || field === 'commitHash' ? gitRemedy(field, checkout) : null;
   const hint = (field === 'nodeIndex' || field === 'nodeTotal') && numbering[system.name];
@@ -203,47 +199,41 @@ function gitRemedy(field: 'branch' | 'commitHash', checkout: Known['checkout']):
 }
 
 function branchFindings(known: Known): Finding[] {
-  const unknown = missing('branch', known);
-  if (unknown) return [unknown];
-  const { value } = known.found.branch!;
+  if (!known.found.branch) return missing('branch', known);
+  const { value } = known.found.branch;
   const name = nameOfSource('branch', known);
-  if (isUnexpanded(value)) return [unexpanded(name, value)];
+  if (isUnexpanded(value)) return unexpanded(name, value);
   const branch = fine('identity.branch', `branch ${value} (${source('branch', known)})`);
-  if (value !== 'HEAD' && !value.startsWith('refs/')) return [branch];
-  return [
-    warning(
-      'identity.branch_name',
-      `${name} is ${value}, which is not the name of a branch: Ballast keeps times by the name of the branch`,
-      value === 'HEAD' ? `leave ${name} out, or set it to the branch` : `set BALLAST_BRANCH=${value.replace(/^refs\/[^/]+\//, '')}`,
-    ),
-  ];
+  if (value !== 'HEAD' && !value.startsWith('refs/')) return branch;
+  return warning(
+    'identity.branch_name',
+    `${name} is ${value}, which is not the name of a branch: Ballast keeps times by the name of the branch`,
+    value === 'HEAD' ? `leave ${name} out, or set it to the branch` : `set BALLAST_BRANCH=${value.replace(/^refs\/[^/]+\//, '')}`,
+  );
 }
 
 function commitFindings(known: Known): Finding[] {
   const { found, checkout } = known;
-  const unknown = missing('commitHash', known);
-  if (unknown) return [unknown];
-  const { value, from } = found.commitHash!;
+  if (!found.commitHash) return missing('commitHash', known);
+  const { value, from } = found.commitHash;
   const name = nameOfSource('commitHash', known);
-  if (isUnexpanded(value)) return [unexpanded(name, value)];
+  if (isUnexpanded(value)) return unexpanded(name, value);
   if (value === 'HEAD' || value === found.branch?.value)
-    return [
-      problem(
-        'identity.commit_name',
-        `${name} is ${value}, which is another commit tomorrow: a later commit would get the split of this one`,
-        `set ${identityFields.commitHash.variable} to the output of git rev-parse HEAD`,
-      ),
-    ];
+    return problem(
+      'identity.commit_name',
+      `${name} is ${value}, which is another commit tomorrow: a later commit would get the split of this one`,
+      `set ${identityFields.commitHash.variable} to the output of git rev-parse HEAD`,
+    );
   const commit = fine('identity.commit', `commit ${value} (${source('commitHash', known)})`);
   const checkedOut = from === 'git' ? null : (checkout?.commitHash() ?? null);
   const isIt = (hash: string) => hash.startsWith(value.toLowerCase());
-  if (checkedOut === null || isIt(checkedOut)) return [commit];
+  if (checkedOut === null || isIt(checkedOut)) return commit;
   // Bitbucket and Drone merge a pull request in each job: the merges have other hashes on each node, so they identify no build.
   const parents = checkout?.parents() ?? [];
-  if (parents.length > 1 && parents.some(isIt)) return [commit];
+  if (parents.length > 1 && parents.some(isIt)) return commit;
   return [
-    commit,
-    warning(
+    ...commit,
+    ...warning(
       'identity.commit_not_checked_out',
       `${checkedOut} is checked out here, but ${name} says ${value}: builds of different files would count as one`,
       'check out the commit of the CI run, or set BALLAST_COMMIT_HASH to the output of git rev-parse HEAD on all nodes and in the job of verify',

@@ -35,6 +35,6 @@ export function source(field: IdentityField, known: Known): string {
 }
 
 /** A value that nothing replaced. @param hint what to do */
-export function unexpanded(name: string, value: string, hint = 'check the name of the variable, and the quotes around it'): Finding {
+export function unexpanded(name: string, value: string, hint = 'check the name of the variable, and the quotes around it'): Finding[] {
   return problem('identity.unexpanded', `${name} is ${JSON.stringify(value)}: the CI system or the shell did not replace it`, hint);
 }

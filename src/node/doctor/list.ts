@@ -19,7 +19,7 @@ const BUILD_FOLDERS = new Set(['dist', 'build', 'out', 'coverage', 'target', '.n
 export async function checkList(args: readonly string[], readsStdin: boolean): Promise<{ findings: Finding[]; files: string[] | null }> {
   if (args.length === 0 && !readsStdin)
     return {
-      findings: [fine('list.not_given', 'no list was given: give the globs of queue or split, or --stdin, to check them')],
+      findings: fine('list.not_given', 'no list was given: give the globs of queue or split, or --stdin, to check them'),
       files: null,
     };
   const globs = args.filter(arg => arg !== '-');
@@ -27,14 +27,14 @@ export async function checkList(args: readonly string[], readsStdin: boolean): P
   try {
     findings.push(...(await unmatchedGlobs(globs)));
     const files = await listTestFiles(args, readsStdin);
-    findings.push(fine('list.files', `${pluralize(files.length, 'test file')}: ${abbreviate(files)}`));
+    findings.push(...fine('list.files', `${pluralize(files.length, 'test file')}: ${abbreviate(files)}`));
     findings.push(...(await shellFindings(globs)), ...pathFindings(files));
     return { findings, files };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     // What queue itself refuses, in its words.
     const [sentence = '', ...remedies] = error.errors.join('; ').split('; ');
-    return { findings: [...findings, problem('list.refused', sentence, remedies.join('; '))], files: null };
+    return { findings: [...findings, ...problem('list.refused', sentence, remedies.join('; '))], files: null };
   }
 }
 
@@ -44,7 +44,7 @@ async function unmatchedGlobs(globs: readonly string[]): Promise<Finding[]> {
   for (const pattern of globs) {
     if (pattern.startsWith('!') || (await filesMatching([pattern])).length > 0) continue;
     const [cause, remedy] = await whyUnmatched(pattern);
-    findings.push(warning('list.no_match', `${pattern} matches no file in ${process.cwd()}${cause}`, remedy));
+    findings.push(...warning('list.no_match', `${pattern} matches no file in ${process.cwd()}${cause}`, remedy));
   }
   return findings;
 }
@@ -87,13 +87,11 @@ async function shellFindings(globs: readonly string[]): Promise<Finding[]> {
   const listed = new Set(await filesMatching(paths));
   const others = (await filesMatching([pattern])).filter(path => !listed.has(path)).sort();
   if (others.length === 0) return [];
-  return [
-    warning(
-      'list.expanded_by_shell',
-      `the arguments are ${paths.length} paths, as when the shell replaces a glob; ${pluralize(others.length, 'file')} of ${pattern} ${agree(others.length, 'is', 'are')} not among them: ${abbreviate(others)}`,
-      QUOTE,
-    ),
-  ];
+  return warning(
+    'list.expanded_by_shell',
+    `the arguments are ${paths.length} paths, as when the shell replaces a glob; ${pluralize(others.length, 'file')} of ${pattern} ${agree(others.length, 'is', 'are')} not among them: ${abbreviate(others)}`,
+    QUOTE,
+  );
 }
 
 /** A glob for the paths that are named alike: those in one folder that end in .test.ts or _spec.rb, or begin with test_; null: they are not. */
@@ -119,7 +117,7 @@ function pathFindings(files: readonly string[]): Finding[] {
   const warn = (id: string, paths: readonly string[], verb: readonly [one: string, many: string], what: string, remedy: string) => {
     if (paths.length === 0) return [];
     const count = `${paths.length} of ${pluralize(files.length, 'listed path')}`;
-    return [warning(`list.${id}`, `${count} ${agree(paths.length, ...verb)} ${what} (${abbreviate(paths)})`, remedy)];
+    return warning(`list.${id}`, `${count} ${agree(paths.length, ...verb)} ${what} (${abbreviate(paths)})`, remedy);
   };
   return [
     ...warn(
@@ -158,7 +156,7 @@ function pathFindings(files: readonly string[]): Finding[] {
       'like build output or packages, which may differ from node to node',
       `leave them out, as with '!${normalizePath(built[0] ?? '').split('/')[0]}/**' among the globs`,
     ),
-    ...duplicates(files).map(([one, other]) =>
+    ...duplicates(files).flatMap(([one, other]) =>
       warning('list.duplicates', `${one} and ${other} are one file, which would run twice`, 'list each file by one path'),
     ),
   ];

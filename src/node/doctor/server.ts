@@ -24,7 +24,7 @@ export async function checkServer(question: ServerQuestion): Promise<{ findings:
   const url = question.url.trim();
   const findings = [...tokenFindings(question), ...certificateFindings(question.environment)];
   const fault = urlFault(url);
-  if (fault !== null) return { findings: [problem('server.url', fault.what, fault.remedy), ...findings], api: null };
+  if (fault !== null) return { findings: [...problem('server.url', fault.what, fault.remedy), ...findings], api: null };
   const isTokenUsable = findings.every(({ id, level }) => !id.startsWith('server.token') || level !== 'error');
   const api = apiOf(url, isTokenUsable ? question.token.trim() : 'none', question);
   const answered = await ask(api, question);
@@ -34,7 +34,7 @@ export async function checkServer(question: ServerQuestion): Promise<{ findings:
 }
 
 /** Says what a node does while the server is away. @param files null: the list is not known */
-export function outageFinding(files: number | null): Finding {
+export function outageFinding(files: number | null): Finding[] {
   const all = files === null ? 'every test file' : allOf(files, 'test file');
   return fine(
     'outage',
@@ -49,34 +49,28 @@ function apiOf(url: string, token: string, { clientVersion }: ServerQuestion, ti
 function tokenFindings({ token: text, environment }: ServerQuestion): Finding[] {
   const token = text.trim();
   const of = 'BALLAST_TOKEN, or --token';
-  if (token === '') return [problem('server.token_missing', tokenFault('')!.what, missingTokenRemedy(environment))];
+  if (token === '') return problem('server.token_missing', tokenFault('')!.what, missingTokenRemedy(environment));
   if (isUnexpanded(token))
-    return [
-      problem(
-        'server.token_unexpanded',
-        `the token is the name of a variable, which nothing replaced`,
-        `check the quotes around it, and the name of the secret (${of})`,
-      ),
-    ];
+    return problem(
+      'server.token_unexpanded',
+      `the token is the name of a variable, which nothing replaced`,
+      `check the quotes around it, and the name of the secret (${of})`,
+    );
   if (/^(\*+|\[(secure|masked|filtered)\]|x+)$/i.test(token))
-    return [problem('server.token_masked', 'the token is masked, as in the log of a CI system', `give the token itself (${of})`)];
+    return problem('server.token_masked', 'the token is masked, as in the log of a CI system', `give the token itself (${of})`);
   if (/^["'`]|["'`]$/.test(token))
-    return [
-      problem(
-        'server.token_quoted',
-        'the token has quotes around it, which count as part of it',
-        `leave the quotes out (${of}): Docker, .env files and some settings pages keep them`,
-      ),
-    ];
-  if (!isToken(token)) return [problem('server.token_invalid', tokenFault(token)!.what, `copy the token again, whole and alone (${of})`)];
+    return problem(
+      'server.token_quoted',
+      'the token has quotes around it, which count as part of it',
+      `leave the quotes out (${of}): Docker, .env files and some settings pages keep them`,
+    );
+  if (!isToken(token)) return problem('server.token_invalid', tokenFault(token)!.what, `copy the token again, whole and alone (${of})`);
   if (token !== text)
-    return [
-      warning(
-        'server.token_spaces',
-        'the token has spaces or a line break around it. Ballast leaves them out, but curl and other clients do not',
-        `store the secret without them, as with printf %s "$TOKEN" (${of})`,
-      ),
-    ];
+    return warning(
+      'server.token_spaces',
+      'the token has spaces or a line break around it. Ballast leaves them out, but curl and other clients do not',
+      `store the secret without them, as with printf %s "$TOKEN" (${of})`,
+    );
   return [];
 }
 
@@ -90,13 +84,11 @@ function missingTokenRemedy({ GITHUB_ACTIONS, GITLAB_CI }: Environment): string 
 
 function certificateFindings({ NODE_EXTRA_CA_CERTS: file }: Environment): Finding[] {
   if (!file || isFile(file)) return [];
-  return [
-    warning(
-      'server.ca_file',
-      `NODE_EXTRA_CA_CERTS names ${file}, which is not a file here, so Node does not use it`,
-      'name a file of this machine, by its absolute path',
-    ),
-  ];
+  return warning(
+    'server.ca_file',
+    `NODE_EXTRA_CA_CERTS names ${file}, which is not a file here, so Node does not use it`,
+    'name a file of this machine, by its absolute path',
+  );
 }
 
 type Asked = { findings: Finding[]; isAnswered: boolean };
@@ -106,14 +98,14 @@ async function ask(api: Api, question: ServerQuestion): Promise<Asked> {
     // The first request also looks up the name, connects and greets.
     const before = performance.now();
     const first = await read(api);
-    if (!first.isTokenKnown) return { findings: [unknownToken(api)], isAnswered: false };
+    if (!first.isTokenKnown) return { findings: unknownToken(api), isAnswered: false };
     const between = performance.now();
     await read(api);
     const [connecting, trip] = [between - before, performance.now() - between];
     const milliseconds = (time: number) => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
     return {
       findings: [
-        fine(
+        ...fine(
           'server.answers',
           `${api.options.url} knows the token, and answers in ${milliseconds(trip)} (${milliseconds(connecting)} with the connection)`,
         ),
@@ -123,7 +115,7 @@ async function ask(api: Api, question: ServerQuestion): Promise<Asked> {
     };
   } catch (error) {
     if (!(error instanceof ServerUnreachable || error instanceof RequestRejected)) throw error;
-    return { findings: [await whyNoAnswer(error, api, question)], isAnswered: false };
+    return { findings: await whyNoAnswer(error, api, question), isAnswered: false };
   }
 }
 
@@ -144,7 +136,7 @@ function isTokenRefused({ status, body }: Answer): boolean {
   return status === 403 && Array.isArray((body as { errors?: unknown } | null)?.errors);
 }
 
-function unknownToken({ options: { url, token } }: Api): Finding {
+function unknownToken({ options: { url, token } }: Api): Finding[] {
   return problem(
     'server.token_unknown',
     `${url} does not know the token, which has ${pluralize(token.length, 'character')}: it is incomplete, revoked, or of another server`,
@@ -153,7 +145,7 @@ function unknownToken({ options: { url, token } }: Api): Finding {
 }
 
 /** Nothing answers as a Ballast server does: what the client says of it, unless its certificate, its path or its scheme explain it. */
-async function whyNoAnswer(error: ServerUnreachable | RequestRejected, api: Api, question: ServerQuestion): Promise<Finding> {
+async function whyNoAnswer(error: ServerUnreachable | RequestRejected, api: Api, question: ServerQuestion): Promise<Finding[]> {
   const { url } = api.options;
   const { origin, pathname, protocol, host } = new URL(url);
   const { code, text, isCertificate } = networkCause(error.cause);
@@ -220,11 +212,9 @@ function clockFindings(date: string | null): Finding[] {
   const seconds = date === null ? NaN : (Date.now() - Date.parse(date)) / 1000;
   if (Number.isNaN(seconds) || Math.abs(seconds) < CLOCK_SECONDS) return [];
   const minutes = pluralize(Math.round(Math.abs(seconds) / 60), 'minute');
-  return [
-    warning(
-      'server.clock',
-      `the clock of this machine is ${minutes} ${seconds > 0 ? 'ahead of' : 'behind'} that of the server: it decides whether certificates are valid and how old reports are`,
-      'let both machines set their clocks by NTP',
-    ),
-  ];
+  return warning(
+    'server.clock',
+    `the clock of this machine is ${minutes} ${seconds > 0 ? 'ahead of' : 'behind'} that of the server: it decides whether certificates are valid and how old reports are`,
+    'let both machines set their clocks by NTP',
+  );
 }

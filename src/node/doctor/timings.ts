@@ -22,13 +22,11 @@ export async function checkTimings(api: Api, files: readonly string[], identity:
     return timingFindings(files, known, recorded);
   } catch (error) {
     if (!(error instanceof RequestRejected || error instanceof ServerUnreachable)) throw error;
-    return [
-      warning(
-        'list.not_compared',
-        `the list could not be compared with the timings: ${error.message}`,
-        'run doctor again when the server answers such requests',
-      ),
-    ];
+    return warning(
+      'list.not_compared',
+      `the list could not be compared with the timings: ${error.message}`,
+      'run doctor again when the server answers such requests',
+    );
   }
 }
 
@@ -36,37 +34,31 @@ export async function checkTimings(api: Api, files: readonly string[], identity:
 function timingFindings(files: readonly string[], known: number, recorded: readonly string[]): Finding[] {
   const count = `${known} of ${files.length} ${agree(known, 'has', 'have')} timings`;
   if (known === 0 && recorded.length === 0)
-    return [
-      fine(
-        'list.first_build',
-        `${count}: the project has no build yet, and its first one is divided without timings (ballast import records those of other tools)`,
-      ),
-    ];
+    return fine(
+      'list.first_build',
+      `${count}: the project has no build yet, and its first one is divided without timings (ballast import records those of other tools)`,
+    );
   const inNewest = new Set(recorded);
   const unknown = files.filter(path => !inNewest.has(path));
   const cause = known < files.length ? renaming(unknown, recorded) : null;
   if (cause && cause.count >= FEW * unknown.length)
-    return [
-      warning(
-        `list.${cause.kind}`,
-        `${count}, and ${pluralize(cause.count, 'other is', 'others are')} recorded ${cause.difference}: ${cause.listed} is listed, and ${cause.recorded} was recorded`,
-        cause.remedy,
-      ),
-    ];
+    return warning(
+      `list.${cause.kind}`,
+      `${count}, and ${pluralize(cause.count, 'other is', 'others are')} recorded ${cause.difference}: ${cause.listed} is listed, and ${cause.recorded} was recorded`,
+      cause.remedy,
+    );
   const others = unknown.slice(0, files.length - known);
   if (known >= FEW * files.length)
-    return [fine('list.known', `${count}${others.length > 0 ? `; new, or not in the newest build: ${abbreviate(others)}` : ''}`)];
+    return fine('list.known', `${count}${others.length > 0 ? `; new, or not in the newest build: ${abbreviate(others)}` : ''}`);
   const listed = new Set(files);
   const isCutShort = recorded.length < files.length && recorded.filter(path => listed.has(path)).length >= FEW * recorded.length;
-  return [
-    warning(
-      'list.unknown',
-      `${count}: the newest build has ${pluralize(recorded.length, 'file')}, such as ${abbreviate(recorded.slice(0, 3))}, and the list has ${abbreviate(others.slice(0, 3))}`,
-      isCutShort
-        ? 'run all nodes again until verify ends with 0: a build that failed records only some of its files'
-        : 'check that the token is of the project of this suite: each suite has its own',
-    ),
-  ];
+  return warning(
+    'list.unknown',
+    `${count}: the newest build has ${pluralize(recorded.length, 'file')}, such as ${abbreviate(recorded.slice(0, 3))}, and the list has ${abbreviate(others.slice(0, 3))}`,
+    isCutShort
+      ? 'run all nodes again until verify ends with 0: a build that failed records only some of its files'
+      : 'check that the token is of the project of this suite: each suite has its own',
+  );
 }
 
 interface Renaming {
