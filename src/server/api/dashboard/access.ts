@@ -31,6 +31,7 @@ import {
   toProjectOfSettings,
 } from '../read/dashboard-request.js';
 import type { RawParameters } from '../read/validation.js';
+import { change, read } from './session.js';
 
 /** Projects, tokens, links and sessions, for operators. */
 
@@ -45,8 +46,7 @@ function tokenLine(token: Token): TokenLine {
   };
 }
 
-/** GET /dashboard/access */
-export async function answerAccess({ store, now }: Context, _: Request, own: Session): Promise<Answer> {
+async function answerAccess({ store, now }: Context, _: Request, own: Session): Promise<Answer> {
   const { access, signIns } = store;
   const [projects, tokens, sessions, links] = await Promise.all([access.projects(), access.tokens(), signIns.sessions(), signIns.links()]);
   const at = now();
@@ -82,31 +82,24 @@ export async function answerAccess({ store, now }: Context, _: Request, own: Ses
   return json(200, answer);
 }
 
-/** POST /dashboard/projects */
-export async function makeProject({ store, now }: Context, message: RawParameters): Promise<CreatedProject> {
-  const { name } = toProjectName(message);
-  const { id, token } = await createProject(store.access, name, now());
-  return { id, name, token };
+/** How the projects of the session fare. */
+async function answerProjects({ store, summarizer, now }: Context, { hasLeft }: Request, session: Session): Promise<Answer> {
+  const projects: ProjectOverview[] = [];
+  for (const project of await projectsOf(store.access, session)) {
+    if (hasLeft()) break;
+    const { answer, outdated } = await overviewOf(store, project, now());
+    for (const build of outdated) summarizer.outdated(build);
+    projects.push(answer);
+    // A project takes about a millisecond, and there may be hundreds.
+    await nextTurn();
+  }
+  return json(200, { projects } satisfies ProjectsAnswer);
 }
 
-/** POST /dashboard/projects/rename */
-export async function renameProjectTo(context: Context, message: RawParameters): Promise<object> {
-  const { project, name } = toNamedProject(message);
-  await renameProject(context.store.access, await requireProject(context, project), name);
-  return { id: project, name };
-}
-
-/** GET /dashboard/projects/settings */
-export async function answerSettings(context: Context, { query }: Request): Promise<Answer> {
-  const { project } = toProjectOfSettings(decodeQuery(query));
-  return json(200, settingsAnswer((await requireProject(context, project)).settings));
-}
-
-/** POST /dashboard/projects/settings */
-export async function changeSettingsOf(context: Context, message: RawParameters): Promise<SettingsAnswer> {
-  const { project, settings } = toNewSettings(message);
-  await requireProject(context, project);
-  return settingsAnswer(await changeSettings(context.store.access, project, settings));
+async function requireProject({ store }: Context, project: number): Promise<Project> {
+  const known = await store.access.project(project);
+  if (!known) throw new Refusal(`there is no project ${project}`);
+  return known;
 }
 
 function settingsAnswer(settings: ProjectSettings): SettingsAnswer {
@@ -119,8 +112,8 @@ function settingsAnswer(settings: ProjectSettings): SettingsAnswer {
   };
 }
 
-/** POST /dashboard/projects/delete: the message repeats the name of the project. */
-export async function deleteProject(context: Context, message: RawParameters): Promise<object> {
+/** The message repeats the name of the project. */
+async function deleteProject(context: Context, message: RawParameters): Promise<object> {
   const { project, name } = toNamedProject(message);
   const known = await requireProject(context, project);
   if (name !== known.name) throw new Refusal(`nothing was deleted: "${name}" is not the name of the project "${known.name}"`);
@@ -128,21 +121,8 @@ export async function deleteProject(context: Context, message: RawParameters): P
   return { id: project };
 }
 
-/** POST /dashboard/tokens */
-export async function makeToken(context: Context, message: RawParameters): Promise<CreatedToken> {
-  const { project, name = '' } = toNewToken(message);
-  await requireProject(context, project);
-  const token = await createToken(context.store.access, project, context.now(), { name: name === '' ? null : name });
-  return { id: tokenId({ hash: hashOf(token) }), token };
-}
-
-/** POST /dashboard/tokens/revoke */
-export async function revokeTokenById({ store, now }: Context, message: RawParameters): Promise<object> {
-  return { id: await revokeToken(store.access, toNamed(message).id, now()) };
-}
-
-/** POST /dashboard/links: of a reader if the message names a project, else of an operator. */
-export async function makeLink(context: Context, message: RawParameters, { origin, scheme, host }: Request): Promise<CreatedLink> {
+/** Makes a link of a reader if the message names a project, else of an operator. */
+async function makeLink(context: Context, message: RawParameters, { origin, scheme, host }: Request): Promise<CreatedLink> {
   const { project, days = 0 } = toNewLink(message);
   const { store, now } = context;
   if (project !== undefined) await requireProject(context, project);
@@ -153,36 +133,59 @@ export async function makeLink(context: Context, message: RawParameters, { origi
   return { id: signInId(link), url, expires_at: timestamp(link.expires_at) };
 }
 
-/** POST /dashboard/links/revoke */
-export async function revokeLinkById({ store }: Context, message: RawParameters): Promise<object> {
-  const { id } = toNamed(message);
-  await revokeLink(store.signIns, id);
-  return { id };
-}
-
-/** POST /dashboard/sessions/end */
-export async function endSessionById({ store }: Context, message: RawParameters): Promise<object> {
-  const { id } = toNamed(message);
-  await endSession(store.signIns, id);
-  return { id };
-}
-
-async function requireProject({ store }: Context, project: number): Promise<Project> {
-  const known = await store.access.project(project);
-  if (!known) throw new Refusal(`there is no project ${project}`);
-  return known;
-}
-
-/** GET /dashboard/projects: how the projects of the session fare. */
-export async function answerProjects({ store, summarizer, now }: Context, { hasLeft }: Request, session: Session): Promise<Answer> {
-  const projects: ProjectOverview[] = [];
-  for (const project of await projectsOf(store.access, session)) {
-    if (hasLeft()) break;
-    const { answer, outdated } = await overviewOf(store, project, now());
-    for (const build of outdated) summarizer.outdated(build);
-    projects.push(answer);
-    // A project takes about a millisecond, and there may be hundreds.
-    await nextTurn();
-  }
-  return json(200, { projects } satisfies ProjectsAnswer);
-}
+export const accessRows = {
+  '/dashboard/access': { GET: read('operator', answerAccess) },
+  '/dashboard/projects': {
+    GET: read('reader', answerProjects),
+    POST: change(async ({ store, now }, message): Promise<CreatedProject> => {
+      const { name } = toProjectName(message);
+      const { id, token } = await createProject(store.access, name, now());
+      return { id, name, token };
+    }),
+  },
+  '/dashboard/projects/settings': {
+    GET: read('operator', async (context, { query }) => {
+      const { project } = toProjectOfSettings(decodeQuery(query));
+      return json(200, settingsAnswer((await requireProject(context, project)).settings));
+    }),
+    POST: change(async (context, message) => {
+      const { project, settings } = toNewSettings(message);
+      await requireProject(context, project);
+      return settingsAnswer(await changeSettings(context.store.access, project, settings));
+    }),
+  },
+  '/dashboard/projects/rename': {
+    POST: change(async (context, message) => {
+      const { project, name } = toNamedProject(message);
+      await renameProject(context.store.access, await requireProject(context, project), name);
+      return { id: project, name };
+    }),
+  },
+  '/dashboard/projects/delete': { POST: change(deleteProject) },
+  '/dashboard/tokens': {
+    POST: change(async (context, message): Promise<CreatedToken> => {
+      const { project, name = '' } = toNewToken(message);
+      await requireProject(context, project);
+      const token = await createToken(context.store.access, project, context.now(), { name: name === '' ? null : name });
+      return { id: tokenId({ hash: hashOf(token) }), token };
+    }),
+  },
+  '/dashboard/tokens/revoke': {
+    POST: change(async ({ store, now }, message) => ({ id: await revokeToken(store.access, toNamed(message).id, now()) })),
+  },
+  '/dashboard/links': { POST: change(makeLink) },
+  '/dashboard/links/revoke': {
+    POST: change(async ({ store }, message) => {
+      const { id } = toNamed(message);
+      await revokeLink(store.signIns, id);
+      return { id };
+    }),
+  },
+  '/dashboard/sessions/end': {
+    POST: change(async ({ store }, message) => {
+      const { id } = toNamed(message);
+      await endSession(store.signIns, id);
+      return { id };
+    }),
+  },
+};

@@ -1,9 +1,14 @@
+import type { Role } from '../../../protocol/messages/dashboard.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
-import { mayRead } from '../../engine/sign-in/role.js';
-import { endOf, findSession, isUseStale, SESSION_DAYS } from '../../engine/sign-in/sign-in.js';
-import type { Request } from '../../http/request.js';
+import { mayRead, roleOf } from '../../engine/sign-in/role.js';
+import { endOf, findSession, isUseStale, SESSION_DAYS, signInId } from '../../engine/sign-in/sign-in.js';
+import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
+import type { Handle } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
+import { json } from '../json.js';
+import { decodeDashboardBody } from '../read/dashboard-request.js';
+import type { RawParameters } from '../read/validation.js';
 
 /** Projects are numbered from 1. */
 const NO_PROJECT = 0;
@@ -25,6 +30,32 @@ export async function requireSession(context: Context, request: Request): Promis
   if (session) return session;
   const secret = sessionSecret(request);
   throw secret === null ? apiErrors.signedOut() : apiErrors.sessionEnded(await endOf(context.store.signIns, secret, context.now()));
+}
+
+/** A GET for those who are signed in. */
+export function read(role: Role, answer: (context: Context, request: Request, session: Session) => Promise<Answer>): Handle {
+  return async (context, request) => {
+    const session = await requireSession(context, request);
+    if (role === 'operator') requireOperator(session);
+    return answer(context, request, session);
+  };
+}
+
+/** A POST of an operator that changes something. */
+export function change(make: (context: Context, message: RawParameters, request: Request) => Promise<object>): Handle {
+  return async (context, request) => {
+    requireOwnPage(context, request);
+    const message = decodeDashboardBody(request);
+    const session = await requireSession(context, request);
+    requireOperator(session);
+    const answer = json(200, await make(context, message, request));
+    context.log.info({ session: signInId(session), path: request.path }, 'changed with the dashboard');
+    return answer;
+  };
+}
+
+function requireOperator(session: Session): void {
+  if (roleOf(session) !== 'operator') throw apiErrors.operatorsOnly();
 }
 
 /**
@@ -70,19 +101,11 @@ export function sessionSecret({ cookie, scheme }: Request): string | null {
   return null;
 }
 
-/** The header that gives a browser a session, until it is signed out or the session ends. */
-export function sessionCookie(request: Request, secret: string): { 'Set-Cookie': string } {
-  return cookie(request, secret, SESSION_DAYS * 86_400);
-}
-
-/** The header that takes the session away. */
-export function noSessionCookie(request: Request): { 'Set-Cookie': string } {
-  return cookie(request, '', 0);
-}
-
-function cookie({ origin, scheme }: Request, value: string, seconds: number): { 'Set-Cookie': string } {
+/** The header that gives a browser a session, until it is signed out or the session ends. @param secret null: it takes the session away */
+export function sessionCookie({ origin, scheme }: Request, secret: string | null): { 'Set-Cookie': string } {
   // The browser's own word, which no proxy changes.
   const isSecure = origin === '' ? scheme === 'https' : origin.startsWith('https://');
   const name = isSecure ? SECURE_NAME : PLAIN_NAME;
-  return { 'Set-Cookie': `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}` };
+  const seconds = secret === null ? 0 : SESSION_DAYS * 86_400;
+  return { 'Set-Cookie': `${name}=${secret ?? ''}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}` };
 }

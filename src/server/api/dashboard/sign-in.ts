@@ -12,18 +12,28 @@ import type { Context, Dashboard } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
 import { decodeDashboardBody, toSignIn } from '../read/dashboard-request.js';
-import { findSessionOf, noSessionCookie, requireOwnPage, sessionCookie } from './session.js';
+import { findSessionOf, read, requireOwnPage, requireSession, sessionCookie } from './session.js';
 
-/** GET /dashboard/session */
-export async function answerSession(context: Context, request: Request, session: Session): Promise<Answer> {
-  return json(200, await sessionAnswer(context, request, session));
+async function answerSession(context: Context, request: Request, session: Session): Promise<Answer> {
+  const { store, publicUrl, tokenHeader, dashboard } = context;
+  const projects = await projectsOf(store.access, session);
+  const answer: SessionAnswer = {
+    role: roleOf(session),
+    expires_at: timestamp(expiryOf(session)),
+    projects: projects.map(({ id, name, default_branch, settings }) => ({ id, name, default_branch, settings: shownSettings(settings) })),
+    has_password: (await store.values.get('password')) !== null,
+    version,
+    url: publicUrl ?? dashboard?.apiUrl() ?? `${request.scheme}://${request.host}`,
+    token_header: tokenHeader,
+  };
+  return json(200, answer);
 }
 
 /**
- * POST /dashboard/sign_in: creates a session from a link or the password. Throws a 401 when it is wrong, and a 429 after too many
+ * Creates a session from a link or the password. Throws a 401 when it is wrong, and a 429 after too many
  * failed ones. A valid link is never throttled, so that strangers cannot lock an operator out. An operator who opens a reader's link stays an operator.
  */
-export async function signIn(context: Context, request: Request): Promise<Answer> {
+async function signIn(context: Context, request: Request): Promise<Answer> {
   requireOwnPage(context, request);
   const address = request.peer.address();
   const { link: secret, password = '' } = toSignIn(decodeDashboardBody(request));
@@ -74,27 +84,11 @@ function tooMany(milliseconds: number): ApiError {
   return apiErrors.tooManySignIns(Math.ceil(milliseconds / 1000));
 }
 
-/** POST /dashboard/sign_out: ends the session. */
-export async function signOut({ store }: Context, request: Request, session: Session): Promise<Answer> {
-  await store.signIns.deleteSession(session.hash);
-  return { ...json(200, {}), headers: noSessionCookie(request) };
-}
-
-async function sessionAnswer(
-  { store, publicUrl, tokenHeader, dashboard }: Context,
-  request: Request,
-  session: Session,
-): Promise<SessionAnswer> {
-  const projects = await projectsOf(store.access, session);
-  return {
-    role: roleOf(session),
-    expires_at: timestamp(expiryOf(session)),
-    projects: projects.map(({ id, name, default_branch, settings }) => ({ id, name, default_branch, settings: shownSettings(settings) })),
-    has_password: (await store.values.get('password')) !== null,
-    version,
-    url: publicUrl ?? dashboard?.apiUrl() ?? `${request.scheme}://${request.host}`,
-    token_header: tokenHeader,
-  };
+async function signOut(context: Context, request: Request): Promise<Answer> {
+  requireOwnPage(context, request);
+  const { hash } = await requireSession(context, request);
+  await context.store.signIns.deleteSession(hash);
+  return { ...json(200, {}), headers: sessionCookie(request, null) };
 }
 
 /**
@@ -111,3 +105,9 @@ export function networkOf(address: string): string {
   const zeros = Array<string>(8 - before.length - after.length).fill('0');
   return [...before, ...zeros, ...after].slice(0, 4).join(':');
 }
+
+export const signInRows = {
+  '/dashboard/session': { GET: read('reader', answerSession) },
+  '/dashboard/sign_in': { POST: signIn },
+  '/dashboard/sign_out': { POST: signOut },
+};
