@@ -11,7 +11,7 @@ interface Props {
 export function Figure({ title, about, children }: Props) {
   return (
     <div title={about}>
-      <dt>{title}</dt>
+      <dt class="quiet small">{title}</dt>
       <dd>{children}</dd>
     </div>
   );

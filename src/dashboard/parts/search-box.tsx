@@ -61,7 +61,7 @@ export function SearchBox({ label, placeholder, value, onSearch, children }: Pro
         }}
         onKeyDown={event => event.key === 'Enter' && search(event.currentTarget.value, 0)}
       />
-      <div class="hint" aria-live="polite">
+      <div class="hint quiet small" aria-live="polite">
         {children}
       </div>
     </search>

@@ -94,7 +94,7 @@ function Batch({ batch, started_at, project, branch }: BatchProps) {
             </span>
             <span class="number quiet">{count(file_count, 'file')}</span>
           </span>
-          <span class="reason">{reason}</span>
+          <span class="reason small">{reason}</span>
         </summary>
         {isOpen && (
           <div class="evidence">
