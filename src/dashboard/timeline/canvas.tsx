@@ -21,7 +21,7 @@ export function TimelineCanvas({ picture, geometry, width }: { picture: Picture;
       if (element.height !== rows) element.height = rows;
       const context = element.getContext('2d')!;
       context.setTransform(density, 0, 0, density, 0, 0);
-      draw(context, picture, geometry, palette);
+      draw({ context, picture, geometry, palette });
     };
     if (surface === 'paper') return paint();
     const frame = requestAnimationFrame(paint);

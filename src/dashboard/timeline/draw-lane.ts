@@ -1,21 +1,14 @@
 import { duration } from '../text/format.js';
 import { type Bar, barsOf } from './bars.js';
-import type { Picture } from './draw.js';
+import type { Drawing } from './draw.js';
 import { firstAfter } from './find.js';
-import { type Geometry, LEFT, laneTop } from './geometry.js';
+import { LEFT, laneTop } from './geometry.js';
 import { type Lane, RUNNING, UNRECORDED } from './lanes.js';
-import type { Palette } from './palette.js';
-import { type Span, xOf } from './view.js';
+import { xOf } from './view.js';
 
 /** Draws one lane: what its node did, and its number. */
-export function drawLane(
-  context: CanvasRenderingContext2D,
-  picture: Picture,
-  index: number,
-  geometry: Geometry,
-  palette: Palette,
-  hatch: CanvasPattern,
-): void {
+export function drawLane(drawing: Drawing, index: number, hatch: CanvasPattern): void {
+  const { context, picture, geometry, palette } = drawing;
   const { width, laneHeight, barHeight } = geometry;
   const { view, wall, isRunning, last } = picture;
   const lane = picture.lanes[index]!;
@@ -52,14 +45,14 @@ export function drawLane(
     if (!isRunning && lane.end !== null) rect(lane.end, wall, hatch);
     const alpha = context.globalAlpha;
     if (picture.matching) context.globalAlpha = alpha * 0.2;
-    for (const bar of barsOf(lane, view, width)) drawBar(context, bar, top, barHeight, palette);
+    for (const bar of barsOf(lane, view, width)) drawBar(drawing, bar, top);
     context.globalAlpha = alpha;
     const found = picture.matching?.[index];
-    if (found) for (const bar of barsOf(found, view, width)) drawBar(context, bar, top, barHeight, palette);
-    drawPieces(context, lane, picture.pieces, view, width, middle, palette);
-    drawBatches(context, lane, view, width, top, barHeight, palette);
+    if (found) for (const bar of barsOf(found, view, width)) drawBar(drawing, bar, top);
+    drawPieces(drawing, lane, middle);
+    drawBatches(drawing, lane, top);
   }
-  if (picture.current?.lane === index) drawCurrent(context, lane, picture.current.run, view, width, top, barHeight, palette);
+  if (picture.current?.lane === index) drawCurrent(drawing, lane, picture.current.run, top);
   context.restore();
 
   if (isLast) {
@@ -70,12 +63,12 @@ export function drawLane(
   context.globalAlpha = 1;
 }
 
-function drawBar(context: CanvasRenderingContext2D, { kind, x, width, run }: Bar, top: number, height: number, palette: Palette): void {
+function drawBar({ context, geometry: { barHeight }, palette }: Drawing, { kind, x, width, run }: Bar, top: number): void {
   if (kind === 'unrecorded' || kind === 'running') {
     const isRunning = kind === 'running';
     context.strokeStyle = isRunning ? palette.work : palette.failed;
     context.setLineDash(isRunning ? [] : [3, 2]);
-    context.strokeRect(x + 0.5, top + 0.5, Math.max(0, width - 1), height - 1);
+    context.strokeRect(x + 0.5, top + 0.5, Math.max(0, width - 1), barHeight - 1);
     context.setLineDash([]);
     return;
   }
@@ -83,22 +76,15 @@ function drawBar(context: CanvasRenderingContext2D, { kind, x, width, run }: Bar
   const line = run !== null && width > 4 ? 1 : 0;
   const higher = kind === 'failed' ? 3 : 0;
   context.fillStyle = palette[kind];
-  context.fillRect(x, top - higher, width - line, height + 2 * higher);
+  context.fillRect(x, top - higher, width - line, barHeight + 2 * higher);
 }
 
 /** Narrower runs have no room for what is written on them. In pixels. */
 const ROOM = 36;
 
 /** A piece of a file has its number and count on it. */
-function drawPieces(
-  context: CanvasRenderingContext2D,
-  lane: Lane,
-  pieces: Picture['pieces'],
-  view: Span,
-  width: number,
-  middle: number,
-  palette: Palette,
-): void {
+function drawPieces({ context, picture, geometry: { width }, palette }: Drawing, lane: Lane, middle: number): void {
+  const { pieces, view } = picture;
   if (pieces.size === 0) return;
   context.textAlign = 'center';
   for (let run = firstAfter(lane, view.from); run < lane.to.length && lane.from[run]! < view.to; run++) {
@@ -111,15 +97,8 @@ function drawPieces(
 }
 
 /** The begin of a batch is a tick; a repeated batch has an arrow. */
-function drawBatches(
-  context: CanvasRenderingContext2D,
-  { batches }: Lane,
-  view: Span,
-  width: number,
-  top: number,
-  height: number,
-  palette: Palette,
-): void {
+function drawBatches({ context, picture: { view }, geometry, palette }: Drawing, { batches }: Lane, top: number): void {
+  const { width, barHeight } = geometry;
   let free = -Infinity;
   for (const { from, to, isRepeat } of batches) {
     if (to < view.from || from > view.to) continue;
@@ -127,33 +106,25 @@ function drawBatches(
     // Ticks that are closer than this would be a fence.
     if (x - free >= 12) {
       context.fillStyle = palette.text;
-      context.fillRect(x, top - 3, 1, height + 6);
+      context.fillRect(x, top - 3, 1, barHeight + 6);
       free = x;
     }
     if (!isRepeat) continue;
     context.textAlign = 'left';
     context.fillStyle = palette.ground;
-    context.fillText('↺', x + 4, top + height / 2);
+    context.fillText('↺', x + 4, top + barHeight / 2);
   }
 }
 
-function drawCurrent(
-  context: CanvasRenderingContext2D,
-  lane: Lane,
-  run: number,
-  view: Span,
-  width: number,
-  top: number,
-  height: number,
-  palette: Palette,
-): void {
+function drawCurrent({ context, picture: { view }, geometry, palette }: Drawing, lane: Lane, run: number, top: number): void {
+  const { width, barHeight } = geometry;
   const x = xOf(lane.from[run]!, view, width);
   const end = Math.max(x + 2, xOf(lane.to[run]!, view, width));
   context.strokeStyle = palette.ground;
   context.lineWidth = 4;
-  context.strokeRect(x - 1, top - 1, end - x + 2, height + 2);
+  context.strokeRect(x - 1, top - 1, end - x + 2, barHeight + 2);
   context.strokeStyle = palette.focus;
   context.lineWidth = 2;
-  context.strokeRect(x - 1, top - 1, end - x + 2, height + 2);
+  context.strokeRect(x - 1, top - 1, end - x + 2, barHeight + 2);
   context.lineWidth = 1;
 }

@@ -18,14 +18,23 @@ export interface Picture {
   pieces: ReadonlyMap<number, string>;
   /** The run under the mouse or with the focus. */
   current: { lane: number; run: number } | null;
-  /** The lanes with only the runs that a search found; null: there is no search. */
+  /** The lanes with only the runs that a search found, the others are dim; null: there is no search. */
   matching: readonly Lane[] | null;
   /** Emphasised nodes; null: all. */
   nodes: ReadonlySet<number> | null;
 }
 
+/** A picture, and what it is drawn with. */
+export interface Drawing {
+  context: CanvasRenderingContext2D;
+  picture: Picture;
+  geometry: Geometry;
+  palette: Palette;
+}
+
 /** Draws the lanes in sight, and the axis above them. */
-export function draw(context: CanvasRenderingContext2D, picture: Picture, geometry: Geometry, palette: Palette): void {
+export function draw(drawing: Drawing): void {
+  const { context, picture, geometry, palette } = drawing;
   const { width, height } = geometry;
   context.clearRect(0, 0, context.canvas.width, context.canvas.height);
   context.font = `13px ${palette.font}`;
@@ -36,18 +45,14 @@ export function draw(context: CanvasRenderingContext2D, picture: Picture, geomet
   context.beginPath();
   context.rect(0, AXIS_HEIGHT, LEFT + width + 200, height - AXIS_HEIGHT);
   context.clip();
-  for (let i = first; i < end; i++) drawLane(context, picture, i, geometry, palette, hatch);
+  for (let i = first; i < end; i++) drawLane(drawing, i, hatch);
   context.restore();
-  drawAxis(context, picture, geometry, palette);
-  if (picture.selected) drawSelection(context, picture.selected, picture, geometry, palette);
+  drawAxis(drawing);
+  if (picture.selected) drawSelection(drawing, picture.selected);
 }
 
-function drawAxis(
-  context: CanvasRenderingContext2D,
-  { view, floor, wall, isRunning }: Picture,
-  geometry: Geometry,
-  palette: Palette,
-): void {
+function drawAxis({ context, picture, geometry, palette }: Drawing): void {
+  const { view, floor, wall, isRunning } = picture;
   const { width, height } = geometry;
   // The floor is known when the build has ended.
   const labels = axisLabels(view, width, isRunning ? null : floor, text => context.measureText(text).width);
@@ -65,13 +70,7 @@ function drawAxis(
   if (isRunning && wall <= view.to) line(context, LEFT + xOf(wall, view, width), AXIS_HEIGHT - 4, height, palette.edge, []);
 }
 
-function drawSelection(
-  context: CanvasRenderingContext2D,
-  { from, to }: Span,
-  { view }: Picture,
-  { width, height }: Geometry,
-  palette: Palette,
-): void {
+function drawSelection({ context, picture: { view }, geometry: { width, height }, palette }: Drawing, { from, to }: Span): void {
   const x = LEFT + Math.max(0, xOf(from, view, width));
   const end = LEFT + Math.min(width, xOf(to, view, width));
   if (end < LEFT || x > LEFT + width) return;
