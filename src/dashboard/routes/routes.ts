@@ -49,7 +49,8 @@ export function withQuery(path: string, query: Record<string, string | number | 
   return search.size === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${search}`;
 }
 
-function decode(part: string): string {
+/** Decodes a part of an address; what is malformed stays as it is. */
+export function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -3,24 +3,19 @@ import type { TimelineAnswer } from '../../protocol/answers/timeline.js';
 import { useSurface } from '../parts/charts/surface.js';
 import { useWidth } from '../parts/charts/width.js';
 import { TimelineCanvas } from './canvas.js';
+import type { Picture } from './draw.js';
 import { runAt } from './find.js';
 import { AXIS_HEIGHT, type Geometry, LEFT, laneAt, laneSize, laneTop, rightMargin, slackOf } from './geometry.js';
 import { afterKey, type Current } from './keys.js';
-import { type Lane, lastLane, pieceTexts } from './lanes.js';
+import { lastLane, pieceTexts } from './lanes.js';
 import { RunCard } from './run-card.js';
 import { axisEnd, pan, type Span, timeAt, zoom } from './view.js';
 
-interface Props {
+export interface TimelineProps extends Pick<Picture, 'lanes' | 'selected' | 'matching' | 'nodes'> {
   timeline: TimelineAnswer;
-  lanes: readonly Lane[];
   view: Span | null;
   onView: (view: Span | null) => void;
-  selected: Span | null;
   onSelect: (span: Span | null) => void;
-  /** The lanes with only the runs that a search found, the others are dim; null: there is no search. */
-  matching: readonly Lane[] | null;
-  /** Emphasised nodes; null: all. */
-  nodes: ReadonlySet<number> | null;
   onOpen: (path: string) => void;
   project: number;
 }
@@ -36,7 +31,7 @@ const HINT = 1500;
 const PAPER_HEIGHT = 8000;
 
 /** The lanes of the nodes to scale. All that the mouse does, keys do as well; a table beside it has the same data. */
-export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSelect, matching, nodes, onOpen, project }: Props) {
+export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSelect, matching, nodes, onOpen, project }: TimelineProps) {
   const { wall, floor, is_running: isRunning, paths } = timeline;
   const [box, boxWidth] = useWidth<HTMLDivElement>();
   const [scroll, setScroll] = useState(0);

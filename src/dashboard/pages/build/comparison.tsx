@@ -1,5 +1,4 @@
 import type { ComparedFile, ComparedTime, ComparisonAnswer, DifferenceCause } from '../../../protocol/answers/comparison.js';
-import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import type { BuildLines } from '../../../protocol/answers/trends.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
@@ -7,6 +6,7 @@ import { Duration } from '../../parts/amounts.js';
 import { Path } from '../../parts/path.js';
 import { Loaded } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
+import type { BuildViewProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, exactDuration, signedDuration, when } from '../../text/format.js';
@@ -14,13 +14,6 @@ import { buildName } from '../builds/state.js';
 import { linkTo } from './link.js';
 import { LinkedSentence } from './linked-sentence.js';
 import { PART_TITLES } from './minute-parts.js';
-
-interface Props {
-  project: ProjectLine;
-  /** As in the address. */
-  id: string;
-  build: MinutesAnswer;
-}
 
 /** Builds of the branch that the reader may choose. */
 const CHOICES = 30;
@@ -31,7 +24,7 @@ function useComparison(project: ProjectLine, id: string, other: string | null) {
 }
 
 /** The difference of an ended build from the usual ones, in a line that leads to the evidence. */
-export function AgainstUsual({ project, id }: Omit<Props, 'build'>) {
+export function AgainstUsual({ project, id }: Omit<BuildViewProps, 'build'>) {
   const { path, query } = useAddress();
   const { data } = useComparison(project, id, null);
   if (!data || data.is_running || !data.usual) return null;
@@ -44,7 +37,7 @@ export function AgainstUsual({ project, id }: Omit<Props, 'build'>) {
 }
 
 /** A build against what is usual, or against another build, part by part and file by file. */
-export function BuildComparison({ project, id, build }: Props) {
+export function BuildComparison({ project, id, build }: BuildViewProps) {
   const other = useAddress().query.get('with');
   const live = useComparison(project, id, other);
   return (
@@ -58,7 +51,7 @@ export function BuildComparison({ project, id, build }: Props) {
 }
 
 /** A choice of the other side of the comparison: the usual builds, or one of the last builds of the branch. */
-function Choice({ project, id, build, other }: Props & { other: string | null }) {
+function Choice({ project, id, build, other }: BuildViewProps & { other: string | null }) {
   const { data } = useLive<BuildLines>(withQuery('/v1/build_summaries', { branch: build.branch, limit: CHOICES }), {
     attempt: 'load the builds of the branch',
     project: project.id,

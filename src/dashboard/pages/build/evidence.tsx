@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import type { TimelineAnswer } from '../../../protocol/answers/timeline.js';
-import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
 import { Empty, Loaded } from '../../parts/states.js';
+import type { BuildViewProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { count } from '../../text/format.js';
 import { filterLane, isFiltering, matchPaths, parseFilter } from '../../timeline/filter.js';
@@ -13,10 +13,7 @@ import { fileRows } from './files/file-rows.js';
 import { BuildFiles } from './files/files.js';
 import { TimelineView } from './timeline-view.js';
 
-interface Props {
-  project: ProjectLine;
-  build: MinutesAnswer;
-  id: string;
+interface Props extends BuildViewProps {
   tab: 'timeline' | 'files';
 }
 

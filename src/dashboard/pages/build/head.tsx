@@ -8,6 +8,7 @@ import { Commit } from '../../parts/commit.js';
 import { OuterLink } from '../../parts/outer-link.js';
 import { Path } from '../../parts/path.js';
 import { Status } from '../../parts/status.js';
+import type { BuildViewProps } from '../../routes/pages.js';
 import { useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { clock, count, duration, exactDuration, exactTime, number, when } from '../../text/format.js';
@@ -23,7 +24,7 @@ import { Trace } from './trace.js';
 const SMALLEST = 0.0005;
 
 /** The build, its wall time and the reason for it, before any evidence. */
-export function BuildHead({ project, build, id }: { project: ProjectLine; build: MinutesAnswer; id: string }) {
+export function BuildHead({ project, build, id }: BuildViewProps) {
   const { branch, commit_hash, commit_url, node_total, started_at, wall, is_running, missing_count, failed_count } = build;
   const builds = projectPath(project.name, 'builds');
   return (

@@ -1,25 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
-import type { TimelineAnswer } from '../../../protocol/answers/timeline.js';
-import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { pieceOf } from '../../../protocol/piece-path.js';
+import type { BuildViewProps } from '../../routes/pages.js';
 import { setQuery } from '../../routes/router.js';
-import type { Lane } from '../../timeline/lanes.js';
 import { Legend } from '../../timeline/legend.js';
 import { RunTable } from '../../timeline/run-table.js';
 import { SpanTable } from '../../timeline/span-table.js';
-import { Timeline } from '../../timeline/timeline.js';
+import { Timeline, type TimelineProps } from '../../timeline/timeline.js';
 import { useSpan } from '../../timeline/use-span.js';
 import { axisEnd, zoom } from '../../timeline/view.js';
 
-interface Props {
-  project: ProjectLine;
-  build: MinutesAnswer;
-  timeline: TimelineAnswer;
-  lanes: readonly Lane[];
-  matching: readonly Lane[] | null;
-  nodes: ReadonlySet<number> | null;
-}
+type Props = Omit<BuildViewProps, 'id'> & Pick<TimelineProps, 'timeline' | 'lanes' | 'matching' | 'nodes'>;
 
 /** The timeline with what belongs to it: its legend, its keys, the table of the selected span, and the same data as a table. */
 export function TimelineView({ project, build, timeline, lanes, matching, nodes }: Props) {

@@ -5,6 +5,7 @@ import { FirstLine } from '../../parts/first-line.js';
 import { Empty, Failure, ProgressLine } from '../../parts/states.js';
 import type { PageProps } from '../../routes/pages.js';
 import { useTitle } from '../../routes/router.js';
+import { decode } from '../../routes/routes.js';
 import { inSentence } from '../../text/in-sentence.js';
 import { guideHtml } from './guide-html.js';
 import { type Guide, guides } from './guides.js';
@@ -90,7 +91,7 @@ function Text({ guide }: { guide: Guide }) {
   const shown = useMemo(() => html && { __html: guideHtml(html, url) }, [html, url]);
   useLayoutEffect(() => {
     // The browser looked for the section before the text was there.
-    if (shown && location.hash !== '') document.getElementById(decoded(location.hash.slice(1)))?.scrollIntoView();
+    if (shown && location.hash !== '') document.getElementById(decode(location.hash.slice(1)))?.scrollIntoView();
   }, [shown]);
   return (
     <div class="guide-text">
@@ -99,12 +100,4 @@ function Text({ guide }: { guide: Guide }) {
       {shown && <article class="guide" dangerouslySetInnerHTML={shown} />}
     </div>
   );
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -2,7 +2,7 @@ import { agree } from '../../../base/plural.js';
 import type { ServerAnswer, ServerProcess } from '../../../protocol/messages/dashboard.js';
 import { count, number } from '../../text/format.js';
 
-const capitalized = (text: string) => text.replace(/^./, letter => letter.toUpperCase());
+export const capitalized = (text: string) => text.replace(/^./, letter => letter.toUpperCase());
 
 const RECORDS: Record<string, string> = {
   build: 'builds',

@@ -9,7 +9,7 @@ import { Loaded } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { bytes, count, number } from '../../text/format.js';
 import { visible } from '../../text/path-text.js';
-import { checkName, checksOf, deletedSentence, recordName, serverSentences } from './sentences.js';
+import { capitalized, checkName, checksOf, deletedSentence, recordName, serverSentences } from './sentences.js';
 
 /** Interval at which the page is loaded again, in seconds. */
 const REFRESH = 5;
@@ -50,7 +50,7 @@ function Server({ server }: { server: ServerAnswer }) {
         <Figure title="Size">{bytes(store.bytes)}</Figure>
         {store.disk_free_bytes !== null && <Figure title="Disk">{bytes(store.disk_free_bytes)} free</Figure>}
         {Object.entries(store.records).map(([name, records]) => (
-          <Figure key={name} title={titled(recordName(name))}>
+          <Figure key={name} title={capitalized(recordName(name))}>
             {number(records)}
           </Figure>
         ))}
@@ -110,8 +110,6 @@ function Now({ process: { connections, requests_in_flight, memory, queues, jobs 
     </Figures>
   );
 }
-
-const titled = (name: string) => name.replace(/^./, letter => letter.toUpperCase());
 
 const HTTP_SERVERS: Record<string, string> = { uwebsockets: 'uWebSockets.js', node: 'node:http' };
 

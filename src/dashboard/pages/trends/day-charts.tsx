@@ -12,7 +12,7 @@ import { count, duration, number, offset, percent } from '../../text/format.js';
 import { PART_TITLES } from '../build/minute-parts.js';
 import { costText } from './cost.js';
 import { type BarPart, DayBars } from './day-bars.js';
-import { DayPlot } from './day-plot.js';
+import { DayPlot, type DayPlotProps } from './day-plot.js';
 
 interface Props {
   project: ProjectLine;
@@ -131,12 +131,7 @@ export function DayCharts({ project, trend, total, width }: Props) {
   );
 }
 
-interface LinesProps {
-  label: string;
-  days: readonly DayTrend[];
-  range: { from: string; to: string };
-  line: (day: DayTrend) => number | null;
-  dashed?: (day: DayTrend) => number | null;
+interface LinesProps extends Omit<DayPlotProps, 'onDay'> {
   reading: (day: DayTrend) => string;
 }
 

@@ -8,7 +8,7 @@ import { offset } from '../../text/format.js';
 
 const HEIGHT = 200;
 
-interface Props {
+export interface DayPlotProps {
   label: string;
   days: readonly DayTrend[];
   /** The dates of the axis. */
@@ -21,7 +21,7 @@ interface Props {
 }
 
 /** Durations by day. `line` and `dashed` do not change while the chart is shown. */
-export function DayPlot({ label, days, range, line, dashed, onDay }: Props) {
+export function DayPlot({ label, days, range, line, dashed, onDay }: DayPlotProps) {
   const data = useMemo<uPlot.AlignedData>(
     () => [days.map(({ day }) => secondsOf(day)), days.map(line), days.map(day => dashed?.(day) ?? null)],
     [days],
@@ -34,7 +34,7 @@ const secondsOf = (date: string) => Date.parse(date) / 1000;
 
 const fullOf = ({ data }: uPlot) => fullBar((data[1] as (number | null)[]).filter(seconds => seconds !== null));
 
-const optionsOf = (colours: Colours, range: Props['range']): Omit<uPlot.Options, 'width' | 'height'> => ({
+const optionsOf = (colours: Colours, range: DayPlotProps['range']): Omit<uPlot.Options, 'width' | 'height'> => ({
   // The date of the last day.
   padding: [null, 48, null, null],
   scales: {
