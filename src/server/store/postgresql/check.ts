@@ -1,3 +1,4 @@
+import type { Build } from '../../engine/ports/builds.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import { problemsOfQueue, problemsOfSplit, type StoredQueue } from '../check/plans.js';
 import { ofRecord, type Problem, type ProblemOf, problemOf, type Seen } from '../check/problem.js';
@@ -21,17 +22,14 @@ const CHECKED_PER_STATEMENT = 500;
  * run without its split or queue.
  */
 export async function* problemsOf(database: Database, seen: Seen): AsyncGenerator<Problem> {
-  const checks: Record<string, () => AsyncIterable<Problem> | Iterable<Problem>> = {
-    builds: () => problemsOfBuilds(database, seen),
-    runs: () => problemsOfRuns(database, seen),
-    paths: () => problemsOfPaths(database, seen),
-    splits: () => problemsOfPlans(database, 'splits', seen),
-    queues: () => problemsOfPlans(database, 'queues', seen),
-    owners: () => problemsOfOwners(database, seen),
-    projects: () => problemsOfProjects(database, seen),
-    identities: () => problemsOfIdentities(database),
-  };
-  for (const check of Object.values(checks)) yield* check();
+  yield* problemsOfBuilds(database, seen);
+  yield* problemsOfRuns(database, seen);
+  yield* problemsOfPaths(database, seen);
+  yield* problemsOfPlans(database, 'splits', seen);
+  yield* problemsOfPlans(database, 'queues', seen);
+  yield* problemsOfOwners(database, seen);
+  yield* problemsOfProjects(database, seen);
+  yield* problemsOfIdentities(database);
 }
 
 /** Reads rows by a key, some of them with each statement: $1 is the key of the last one, and $2 how many. */
@@ -44,18 +42,9 @@ async function* rowsOf<Row>(database: Database, text: string, before: unknown, k
   }
 }
 
-interface CountedBuild {
-  number: number;
-  project: number;
-  key: string;
-  commit_key: string;
-  branch_key: string;
-  node_total: number;
-  names: string;
-  updated_at: number;
-  recorded: number;
-  subsets: number;
-  test_files: number;
+type BuildFigures = Pick<Build, 'number' | 'project' | 'updated_at' | 'recorded' | 'subsets' | 'test_files'>;
+
+interface CountedBuild extends BuildFigures, ReturnType<typeof keyColumns> {
   is_empty: boolean;
   /** The same figures, counted from the runs of the build. */
   runs: number;
