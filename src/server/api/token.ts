@@ -12,12 +12,10 @@ import type { RawParameters } from './read/validation.js';
  */
 export function authenticate(access: Access, token: string | null, header: string, at?: Millis): Soon<number> {
   if (token === null) throw apiErrors.tokenMissing(header);
-  return whenKnown(projectOfToken(access, token, at), requireProject);
-}
-
-function requireProject(project: number | null): number {
-  if (project === null) throw apiErrors.tokenInvalid();
-  return project;
+  return whenKnown(projectOfToken(access, token, at), project => {
+    if (project === null) throw apiErrors.tokenInvalid();
+    return project;
+  });
 }
 
 /** Returns the token that older JavaScript clients send in the body. */

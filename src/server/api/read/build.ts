@@ -4,10 +4,9 @@ import type { NodeKey } from '../../../protocol/messages/parameters.js';
 import { checkNodeIndex, reader } from './validation.js';
 
 export const toBuildsQuery = reader(typia.misc.literals<keyof BuildsQuery>(), typia.createValidate<BuildsQuery>(), {
+  isForm: true,
   complete(parameters) {
     parameters.page ??= 1;
-    // A form also sends its empty fields, which do not filter.
-    for (const [name, value] of Object.entries(parameters)) if (value === '' && name !== 'page') delete parameters[name];
   },
 });
 

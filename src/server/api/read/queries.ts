@@ -15,18 +15,13 @@ import type { ValidationErrors } from '../../http/api-error.js';
 import { reader } from './validation.js';
 
 const form = { isForm: true };
+const dated = { ...form, check: checkDays };
 export const toCiRunQuery = reader(typia.misc.literals<keyof CiRunQuery>(), typia.createValidate<CiRunQuery>(), form);
 export const toComparisonQuery = reader(typia.misc.literals<keyof ComparisonQuery>(), typia.createValidate<ComparisonQuery>(), form);
 export const toTraceQuery = reader(typia.misc.literals<keyof TraceQuery>(), typia.createValidate<TraceQuery>(), form);
 export const toWhyQuery = reader(typia.misc.literals<keyof WhyQuery>(), typia.createValidate<WhyQuery>(), form);
-export const toBuildLinesQuery = reader(typia.misc.literals<keyof BuildLinesQuery>(), typia.createValidate<BuildLinesQuery>(), {
-  ...form,
-  check: checkDays,
-});
-export const toBuildTrendQuery = reader(typia.misc.literals<keyof BuildTrendQuery>(), typia.createValidate<BuildTrendQuery>(), {
-  ...form,
-  check: checkDays,
-});
+export const toBuildLinesQuery = reader(typia.misc.literals<keyof BuildLinesQuery>(), typia.createValidate<BuildLinesQuery>(), dated);
+export const toBuildTrendQuery = reader(typia.misc.literals<keyof BuildTrendQuery>(), typia.createValidate<BuildTrendQuery>(), dated);
 export const toFileTrendsQuery = reader(typia.misc.literals<keyof FileTrendsQuery>(), typia.createValidate<FileTrendsQuery>(), form);
 export const toFileHistoryQuery = reader(typia.misc.literals<keyof FileHistoryQuery>(), typia.createValidate<FileHistoryQuery>(), form);
 export const toNodeTrendsQuery = reader(typia.misc.literals<keyof NodeTrendsQuery>(), typia.createValidate<NodeTrendsQuery>(), form);

@@ -9,7 +9,7 @@ import { textResponse } from '../openapi/responses.js';
 
 async function metricsOfProject(context: Context, request: Request): Promise<Answer> {
   const { store, summarizer, now } = context;
-  const token = request.token ?? bearerIn(request.authorization);
+  const token = request.token ?? /^Bearer +(\S+)$/i.exec(request.authorization)?.[1] ?? null;
   const project = await store.access.project(await projectOf(context, { ...request, token }));
   // It was deleted just now.
   if (!project) throw apiErrors.tokenInvalid();
@@ -24,10 +24,6 @@ async function metricsOfProject(context: Context, request: Request): Promise<Ans
     for (const { labels, value } of values) gauge.set(labels, value);
   }
   return { status: 200, contentType: registry.contentType, body: await registry.metrics() };
-}
-
-function bearerIn(authorization: string): string | null {
-  return /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? null;
 }
 
 export const metricsEndpoint = plainGet('/v1/metrics', metricsOfProject, {

@@ -83,16 +83,12 @@ async function buildSummaries(context: Context, request: Request): Promise<Answe
     before: to === undefined ? Infinity : (dayOfDate(to) + 1) * DAY_MILLISECONDS,
   };
   if (created.from >= created.before) throw apiErrors.invalid({ from: ['must not be after to'] });
-  const order = sort === undefined ? null : orderOf(sort);
+  const order: LineOrder | null = sort === undefined ? null : { key: sort.replace('-', '') as LineKey, isDescending: sort.startsWith('-') };
   const asked = { project, request: { filter, failed, created, cursor, limit }, order, now: now() };
   const { answer, outdated } = await jobs.read('buildLines', asked, asker, { isHere: order === null && !failed });
   const isUnknown = cursor === null && answer.total + answer.builds.length === 0 && Object.keys(filter).length > 0;
   const similar = isUnknown ? await jobs.read('similarNames', { project, filter, now: now() }, asker) : null;
   return trend(context, { json: JSON.stringify({ ...answer, similar } satisfies BuildLines), outdated });
-}
-
-function orderOf(sort: string): LineOrder {
-  return { key: sort.replace('-', '') as LineKey, isDescending: sort.startsWith('-') };
 }
 
 export const trends = [
