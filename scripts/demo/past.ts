@@ -1,8 +1,6 @@
-import { whenSaved } from '../../src/base/soon.js';
 import { byName } from '../../src/protocol/case-outcomes.js';
 import type { HandedPiece } from '../../src/protocol/messages/queue.js';
 import { pieceOf } from '../../src/protocol/piece-path.js';
-import { waitingCaller } from '../../src/server/engine/caller.js';
 import { digest, queueKey, splitKey } from '../../src/server/engine/keys.js';
 import { type CaseReport, encodeCases } from '../../src/server/engine/pieces/case-report.js';
 import { handedPieces } from '../../src/server/engine/pieces/cuts.js';
@@ -15,6 +13,7 @@ import { newRun } from '../../src/server/engine/recordings.js';
 import { shareOf } from '../../src/server/engine/splits.js';
 import { planQueue, planSplit } from '../../src/server/engine/suites/plan-suite.js';
 import { suiteOf } from '../../src/server/engine/suites/suite.js';
+import { waitingCaller, whenSaved } from '../../test/testbed/waiting.js';
 import type { Calendar } from './calendar.js';
 import type { CiRun } from './ci-run.js';
 import { type Handed, type Node, type NodeRequest, type PullRequest, type RecordRequest, startNode } from './node.js';

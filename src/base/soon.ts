@@ -23,13 +23,6 @@ export interface Saving<T> {
   saved: Promise<void> | null;
 }
 
-/** Resolves with a value when it is on disk. */
-export async function whenSaved<T>(saving: Soon<Saving<T>>): Promise<T> {
-  const { value, saved } = await saving;
-  await saved;
-  return value;
-}
-
 /** Groups of what waits for the same write to the disk. The promise of the write has one callback for a group, not one for each member. */
 export class SavedGroups<T> {
   #saved: Promise<void> | null = null;

@@ -1,10 +1,9 @@
-import { whenSaved } from '../../src/base/soon.js';
-import { waitingCaller } from '../../src/server/engine/caller.js';
 import type { NodeKey } from '../../src/server/engine/keys.js';
 import type { Recorded } from '../../src/server/engine/ports/recordings.js';
 import type { Store } from '../../src/server/engine/ports/store.js';
 import { newRun } from '../../src/server/engine/recordings.js';
 import type { RecordedTestFile } from '../../src/server/engine/test-file.js';
+import { waitingCaller, whenSaved } from '../testbed/waiting.js';
 
 /** Records one run of a node, as POST /build_subsets does. */
 export function recordRun(

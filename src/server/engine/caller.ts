@@ -8,6 +8,3 @@ export interface Caller {
    */
   hasLeft: () => boolean;
 }
-
-/** A client that sends a request once, and waits for the answer. */
-export const waitingCaller: Caller = { isRetry: false, hasLeft: () => false };

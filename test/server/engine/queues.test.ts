@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
-import { whenSaved } from '../../../src/base/soon.js';
-import { waitingCaller } from '../../../src/server/engine/caller.js';
 import { queueKey } from '../../../src/server/engine/keys.js';
 import { pull, type QueueRequest, settle } from '../../../src/server/engine/queues.js';
 import { planQueue } from '../../../src/server/engine/suites/plan-suite.js';
 import { suiteOf } from '../../../src/server/engine/suites/suite.js';
 import { memoryStore } from '../../harness/memory-store.js';
+import { waitingCaller, whenSaved } from '../../testbed/waiting.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const GRACE = 60_000;

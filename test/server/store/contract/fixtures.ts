@@ -1,6 +1,5 @@
-import { whenSaved } from '../../../../src/base/soon.js';
 import { buildState } from '../../../../src/protocol/build-state.js';
-import { type Caller, waitingCaller } from '../../../../src/server/engine/caller.js';
+import type { Caller } from '../../../../src/server/engine/caller.js';
 import type { BuildKey, NodeKey, QueueKey, SplitKey } from '../../../../src/server/engine/keys.js';
 import type { CaseReport } from '../../../../src/server/engine/pieces/case-report.js';
 import type { Build } from '../../../../src/server/engine/ports/builds.js';
@@ -20,6 +19,7 @@ import { BASIS_BYTES, encodeBasis } from '../../../../src/server/planning/estima
 import { type Estimates, pathOf } from '../../../../src/server/planning/estimating/estimate.js';
 import { forecast } from '../../../../src/server/planning/forecasting/forecast.js';
 import { plannedPaths } from '../../../harness/planned-paths.js';
+import { waitingCaller, whenSaved } from '../../../testbed/waiting.js';
 
 export const NOW = Date.UTC(2026, 0, 1);
 export const HOUR = 3_600_000;

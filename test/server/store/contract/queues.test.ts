@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type Soon, whenSaved } from '../../../../src/base/soon.js';
+import type { Soon } from '../../../../src/base/soon.js';
 import { type QueueKey, queueKey } from '../../../../src/server/engine/keys.js';
 import type { OpenQueue, Verdict } from '../../../../src/server/engine/ports/queues.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';
@@ -8,6 +8,7 @@ import type { Batch } from '../../../../src/server/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../../src/server/engine/queue/leases.js';
 import type { BatchSums } from '../../../../src/server/planning/batching/batch-cost.js';
 import { decodeBasis } from '../../../../src/server/planning/estimating/basis.js';
+import { whenSaved } from '../../../testbed/waiting.js';
 import {
   ascending,
   BUILD,

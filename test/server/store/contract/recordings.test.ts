@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { toSegments } from '../../../../src/base/bytes.js';
-import { whenSaved } from '../../../../src/base/soon.js';
 import { limits } from '../../../../src/protocol/limits.js';
-import { waitingCaller } from '../../../../src/server/engine/caller.js';
 import { shortDigest } from '../../../../src/server/engine/keys.js';
 import { newRun, RETRY_WINDOW_MILLISECONDS } from '../../../../src/server/engine/recordings.js';
+import { waitingCaller, whenSaved } from '../../../testbed/waiting.js';
 import { BUILD, buildsOf, DAY, files, HOUR, NOW, type Recording, record, secondsOf, sweep } from './fixtures.js';
 import { stores } from './stores.js';
 

@@ -1,12 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { whenSaved } from '../../../../src/base/soon.js';
-import { waitingCaller } from '../../../../src/server/engine/caller.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import { newRun } from '../../../../src/server/engine/recordings.js';
 import { BOUNDS } from '../../../../src/server/store/postgresql/connection/options.js';
 import { PATHS_PER_CHANGE } from '../../../../src/server/store/postgresql/paths.js';
 import { FILES_PER_STATEMENT } from '../../../../src/server/store/postgresql/recordings.js';
 import { cluster, emptyDatabase, openedStore } from '../../../harness/postgresql-store.js';
+import { waitingCaller, whenSaved } from '../../../testbed/waiting.js';
 import { BUILD, buildsOf, files, HOUR, NOW, newProject, record, upTo } from '../contract/fixtures.js';
 
 async function opened(processes: number): Promise<[project: number, ...stores: Store[]]> {

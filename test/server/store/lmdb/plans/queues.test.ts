@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { whenSaved } from '../../../../../src/base/soon.js';
 import type { QueueKey } from '../../../../../src/server/engine/keys.js';
 import type { OpenQueue, Verdict } from '../../../../../src/server/engine/ports/queues.js';
 import type { Parts } from '../../../../../src/server/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../../../src/server/store/lmdb/plans/queues.js';
 import { Failure } from '../../../../../src/server/store/lmdb/writes/failure.js';
 import { bytesOf } from '../../../../../src/server/store/queue-cache.js';
+import { whenSaved } from '../../../../testbed/waiting.js';
 import { ascending, NOW, newQueue, pull, pullAll, settle, upTo } from '../../contract/fixtures.js';
 import { afterKill, leftovers, newJournal, nextTurns, queueOf, recordsByTable, temporaryStore, withPut } from '../temporary-store.js';
 
