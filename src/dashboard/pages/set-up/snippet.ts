@@ -19,7 +19,7 @@ export function snippetOf(system: CiSystem, runner: Runner, setting: Setting): s
   const secret = secretOf(runner);
   const [address, prefix, before] =
     runner.client === 'ballast'
-      ? ['BALLAST_URL', 'BALLAST', ['curl -fsSO "$BALLAST_URL/ballast.mjs"', ...runOfBallast(system)]]
+      ? ['BALLAST_URL', 'BALLAST', ['curl -fsSO --retry 6 --retry-connrefused "$BALLAST_URL/ballast.mjs"', ...runOfBallast(system)]]
       : ['KNAPSACK_PRO_ENDPOINT', 'KNAPSACK_PRO_CI', runOfClients(system)];
   return `${system.job({ ...setting, address, prefix, secret, script: [...before, runner.script].join('\n') })}\n`;
 }

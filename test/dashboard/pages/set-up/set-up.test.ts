@@ -92,7 +92,7 @@ describe('a snippet', () => {
     expect(text).toContain('matrix: {node: [0, 1, 2]}');
     // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of GitHub Actions
     expect(text).toContain('BALLAST_NODE_INDEX: ${{ strategy.job-index }}');
-    expect(text).toContain('curl -fsSO "$BALLAST_URL/ballast.mjs"');
+    expect(text).toContain('curl -fsSO --retry 6 --retry-connrefused "$BALLAST_URL/ballast.mjs"');
   });
 
   it('escapes dollar signs where the upload of a pipeline replaces them', () => {
