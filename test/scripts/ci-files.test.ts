@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -53,7 +54,7 @@ const NODES = 2;
 /** The step of an action, with its expressions replaced in its variables. */
 function githubStep(path: string, values: Record<string, string>): Script {
   const action = parse(read(path));
-  const [step] = action.runs.steps;
+  const step = action.runs.steps.find((step: { run?: string }) => step.run);
   const inputs = Object.entries<any>(action.inputs).map(([name, { default: value }]) => [`inputs.${name}`, String(value ?? '')]);
   const known: Record<string, string> = { ...Object.fromEntries(inputs), ...values };
   const evaluate = (text: string): string =>
@@ -205,16 +206,19 @@ function jenkinsStep(step: number, inputs: object, { id, branch }: CiRun, more: 
 
 const systems = [github, gitlab, circle, buildkite, azure, jenkins];
 
-/** A client that an earlier job may have left. */
-const OLD_CLIENT = "console.log('old')";
-
-/** Runs a script in a folder. GitHub has a folder for temporary files, and one for the summary of a job. */
-async function play({ shell, text: script, env }: Script, cwd: string, more: Record<string, string> = {}): Promise<Run & { temp: string }> {
+/** Runs a script in a folder. GitHub has a folder for temporary files, and one for the summary of a job. @param kept the client of an earlier job */
+async function play(
+  { shell, text: script, env }: Script,
+  cwd: string,
+  more: Record<string, string> = {},
+  kept?: Buffer,
+): Promise<Run & { temp: string; client: string }> {
   const temp = temporaryFolder();
   const file = join(temp, 'script');
-  writeFileSync(join(temp, 'ballast.mjs'), OLD_CLIENT);
+  const client = join(script.includes('$RUNNER_TEMP/ballast.mjs') ? temp : cwd, 'ballast.mjs');
+  if (kept) writeFileSync(client, kept);
   writeFileSync(file, script);
-  const files = { RUNNER_TEMP: temp, GITHUB_STEP_SUMMARY: join(temp, 'summary') };
+  const files = { RUNNER_TEMP: temp, GITHUB_OUTPUT: join(temp, 'output'), GITHUB_STEP_SUMMARY: join(temp, 'summary') };
   const [command, ...args] = shell;
   const child = spawn(command!, [...args, file], {
     cwd,
@@ -222,7 +226,7 @@ async function play({ shell, text: script, env }: Script, cwd: string, more: Rec
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { code: code as number | null, stdout, stderr, temp };
+  return { code: code as number | null, stdout, stderr, temp, client };
 }
 
 /** Names that a shell or a runner of YAML could take for something else. */
@@ -237,6 +241,21 @@ const HOSTILE = [
   't/{,}.sh',
 ];
 const PLAIN = ['t/a.sh', 't/b.sh', 't/c.sh', 't/d.sh', 't/e.sh', 't/f.sh'];
+
+const program = readFileSync(join(root, 'dist/src/ballast.mjs'));
+
+/** Answers of servers, or of proxies before them, that have no client to hand out. */
+const SERVERS = {
+  down: (_, response) => void response.destroy(),
+  'cutting its answers': (_, response) => {
+    response.writeHead(200, { 'content-length': program.length });
+    response.write(program.subarray(0, program.length / 2), () => response.destroy());
+  },
+  'without a client': (_, response) => void response.writeHead(404).end('console.log("ran")'),
+  'behind a sign-in page': (_, response) => void response.end('<!doctype html><title>Sign in</title>'),
+  'behind a proxy that answers {}': (_, response) => void response.end('{}'),
+  'behind a proxy that answers nothing': (_, response) => void response.end(),
+} satisfies Record<string, RequestListener>;
 
 const addressOf = ({ url, token }: { url: string; token: string }) => ({ url, token });
 
@@ -335,26 +354,67 @@ describe.each(systems)('the ready-made part for $name', ({ node, gate, hasReport
     expect(project.ran).toEqual([]);
   });
 
-  it('is red, and runs nothing, when the client cannot be fetched or is cut', async () => {
-    const program = readFileSync(join(root, 'dist/src/ballast.mjs'));
-    const cut = await stubServer((_, response) => {
-      response.writeHead(200, { 'content-length': program.length });
-      response.write(program.subarray(0, program.length / 2), () => response.destroy());
-    });
-    const missing = await stubServer((_, response) => void response.writeHead(404).end('console.log("ran")'));
-    for (const url of [cut, missing, 'http://127.0.0.1:1']) {
-      const project = new TestProject(PLAIN);
-      writeFileSync(join(project.folder, 'ballast.mjs'), OLD_CLIENT);
-      // Nothing listens on port 1, so that curl does not wait between its retries.
-      const inputs = inputsFor({ url, token: 'a-token' });
-      for (const script of [node(inputs, { id: '77', branch: 'main' }, 0), gate(addressOf(inputs), { id: '77', branch: 'main' })]) {
-        const failed = await play(script, project.folder, variables(project));
-        expect({ url, code: failed.code, stdout: failed.stdout }).toEqual({ url, code: expect.any(Number), stdout: '' });
-        expect(failed.code).toBeGreaterThan(0);
-        expect(failed.stderr).not.toContain('a-token');
-      }
-      expect(project.ran).toEqual([]);
+  it('is red, and runs nothing, when the server hands out no client, and none is kept', async () => {
+    const project = new TestProject(PLAIN);
+    const inputs = inputsFor(
+      { url: await stubServer(SERVERS['behind a proxy that answers {}']), token: 'a-token' },
+      { options: '--fallback' },
+    );
+    for (const script of [node(inputs, { id: '77', branch: 'main' }, 0), gate(addressOf(inputs), { id: '77', branch: 'main' })]) {
+      const failed = await play(script, project.folder, variables(project));
+      expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(`${inputs.url} handed out no client`) });
+      expect(failed.stderr).not.toContain('a-token');
     }
+    expect(project.ran).toEqual([]);
+  });
+
+  it('runs everything with the kept client when the server is down and it may fall back, and nothing when it may not', async () => {
+    const inputs = { url: await stubServer(SERVERS.down), token: 'a-token' };
+    const run: CiRun = { id: '78', branch: 'main' };
+    const project = new TestProject(PLAIN);
+    const playWith = (options: string) => play(node(inputsFor(inputs, { options }), run, 0), project.folder, variables(project), program);
+    expect(await playWith('')).toMatchObject({ code: 3 });
+    expect(project.ran).toEqual([]);
+    expect(await playWith('--fallback')).toMatchObject({ code: 0, stderr: expect.stringContaining('this node runs all 6 test files') });
+    expect(project.ran.sort()).toEqual(PLAIN);
+    expect(await play(gate(addressOf(inputs), run), project.folder, {}, program)).toMatchObject({ code: 3 });
+  });
+});
+
+describe('the client that an earlier job left', () => {
+  const kept = Buffer.from('process.exit(9)');
+  const playWith = (url: string, left?: Buffer) =>
+    play(gitlab.node(inputsFor({ url, token: 'a-token' }), { id: '79', branch: 'main' }, 0), temporaryFolder(), {}, left);
+
+  it.each(Object.entries<RequestListener>(SERVERS))(
+    'is kept, and runs, when the server is %s; without it nothing runs',
+    async (_, listener) => {
+      const url = await stubServer(listener);
+      const { client, code } = await playWith(url, kept);
+      expect({ code, text: readFileSync(client, 'utf8') }).toEqual({ code: 9, text: kept.toString() });
+      expect(await playWith(url)).toMatchObject({ code: 1, stdout: '' });
+    },
+  );
+
+  it('is what the caches of GitHub and GitLab keep, on GitHub one for each client', async () => {
+    const [restore, , save] = parse(read('scripts/ci/github/action.yml')).runs.steps;
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of GitHub Actions
+    expect([restore.with.path, save.with.path]).toEqual(Array(2).fill('${{ runner.temp }}/ballast.mjs'));
+    const inputs = inputsFor({ url: await stubServer(SERVERS.down), token: 'a-token' });
+    const output = async (left: Buffer) => {
+      const { temp } = await play(github.node(inputs, { id: '79', branch: 'main' }, 0), temporaryFolder(), {}, left);
+      return readFileSync(join(temp, 'output'), 'utf8');
+    };
+    const keys = [await output(kept), await output(kept), await output(Buffer.from('process.exit(8)'))];
+    for (const key of keys) expect(key).toMatch(/^client=ballast-client-\d+-\d+\n$/);
+    expect(new Set(keys).size).toBe(2);
+    expect(restore.with['restore-keys']).toBe('ballast-client-');
+    const [, cache] = /`cache: (\{.*?\})`/.exec(read('src/docs/connect/ready-made.md'))!;
+    expect(parse(cache!)).toMatchObject({ paths: ['ballast.mjs'] });
+  });
+
+  it('is replaced when the server hands out another', async () => {
+    expect(readFileSync((await playWith(server.url, kept)).client)).toEqual(program);
   });
 });
 
@@ -520,7 +580,7 @@ describe('the files of scripts/ci', () => {
 
   it('have no expression of GitHub in a script', () => {
     for (const path of yamlFiles.filter(path => path.endsWith('action.yml')))
-      for (const { run } of parse(readFileSync(path, 'utf8')).runs.steps) expect(run).not.toContain('${{');
+      for (const { run = '' } of parse(readFileSync(path, 'utf8')).runs.steps) expect(run).not.toContain('${{');
   });
 
   it('have scripts that a shell can read', async () => {

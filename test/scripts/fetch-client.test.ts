@@ -17,13 +17,20 @@ const files = globSync(['README.md', 'src/docs/**/*.md', 'scripts/ci/**'], { cwd
 const snippets = ciSystems.flatMap(system =>
   runners.map(runner => snippetOf(system, runner, { url: 'http://ballast:8080', nodes: 2, token: null })),
 );
+const texts = [...files.map(path => readFileSync(join(root, path), 'utf8')), ...snippets];
 
 describe('a job that fetches its client', () => {
   it('does so in the same way in README, guides, ready-made jobs and on the Set-up page', () => {
-    const texts = [...files.map(path => readFileSync(join(root, path), 'utf8')), ...snippets];
     const fetches = texts.flatMap(text => [...text.matchAll(/curl [^\n]*\/ballast[\w-]*\.(?:mjs|py)(?!\.sha256)/g)]);
     expect(fetches.length).toBeGreaterThan(20);
     for (const [command] of fetches) expect(command).toMatch(/^curl -fsSO? --retry 6 --retry-connrefused /);
+  });
+
+  it('takes only a program that prints its version, in all ready-made jobs', () => {
+    const jobs = texts.flatMap(text => [...text.matchAll(/curl [^\n]*-o [^\n]* &&\n.* \|\|\n.*\n/g)].map(([lines]) => lines));
+    expect(jobs).toHaveLength(texts.join('').match(/curl -fsS [^\n]*-o /g)!.length);
+    const forms = jobs.map(lines => lines.replaceAll(/"?(?:\$RUNNER_TEMP\/)?(ballast(?:-new)?\.mjs)"?/g, '$1').replaceAll(/\n +/g, '\n'));
+    expect(new Set(forms).size).toBe(1);
   });
 
   it('waits while the server restarts', async () => {

@@ -20,7 +20,9 @@ def call(Map args) {
         sh '''
           set -ef
           case $BALLAST_COMMAND in *'$@'*) ;; *) echo 'command has no "$@", which stands for the test files' >&2; exit 2 ;; esac
-          curl -fsS --retry 6 --retry-connrefused -o ballast.mjs "$BALLAST_URL/ballast.mjs"
+          curl -fsS --retry 6 --retry-connrefused -o ballast-new.mjs "$BALLAST_URL/ballast.mjs" &&
+            node ballast-new.mjs --version | grep -q . && mv ballast-new.mjs ballast.mjs ||
+            { echo "$BALLAST_URL handed out no client; one that an earlier job left runs, if there is one" >&2; [ -s ballast.mjs ]; }
           set --
           IFS=$BALLAST_NEWLINE
           for report in $BALLAST_REPORTS; do set -- "$@" "--junit=$report"; done
@@ -37,7 +39,9 @@ def call(Map args) {
         sh '''
           set -ef
           rm -f ballast-verify.xml
-          curl -fsS --retry 6 --retry-connrefused -o ballast.mjs "$BALLAST_URL/ballast.mjs"
+          curl -fsS --retry 6 --retry-connrefused -o ballast-new.mjs "$BALLAST_URL/ballast.mjs" &&
+            node ballast-new.mjs --version | grep -q . && mv ballast-new.mjs ballast.mjs ||
+            { echo "$BALLAST_URL handed out no client; one that an earlier job left runs, if there is one" >&2; [ -s ballast.mjs ]; }
           code=0
           node ballast.mjs verify "--wait=$BALLAST_WAIT" || code=$?
           node ballast.mjs verify --format=junit > ballast-verify.xml || :
