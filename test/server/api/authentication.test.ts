@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { clientFileNames } from '../../../src/server/api/client-files.js';
 import { endpoints } from '../../../src/server/api/table.js';
@@ -26,6 +27,17 @@ describe('the test-suite token', () => {
     expect(await server.send(path, init)).toMatchObject({ status: 403, json: MISSING });
     const unknown = { 'SERVICE-TEST-SUITE-TOKEN': 'f'.repeat(64) };
     expect(await server.send(path, { ...init, headers: unknown })).toMatchObject({ status: 403, json: INVALID });
+  });
+
+  it('is needed everywhere but where the guides of security and of the API say', () => {
+    const guide = (name: string) => readFileSync(new URL(`../../../../src/docs/${name}.md`, import.meta.url), 'utf8');
+    const [, exceptions] = /gets a 403, except (.*?), which name no\s+project/s.exec(guide('operate/security'))!;
+    const open = OPEN.filter(path => !path.endsWith('.sha256') && path !== '/docs/:name.md').sort();
+    expect([...exceptions!.matchAll(/`(.+?)`/g)].map(([, path]) => path).sort()).toEqual(open);
+    const withoutToken = guide('reference/api')
+      .match(/^\|.*no token\).*/gm)!
+      .join('\n');
+    for (const path of open) expect(withoutToken).toContain(`\`GET ${path.replace('/v1', '')}\``);
   });
 
   it('may be in a header with any configured prefix, in upper or lower case', async () => {
