@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { headers } from '../test/testbed/client.js';
-import { Cluster, createDatabase, dropDatabase } from '../test/testbed/postgresql.js';
+import { type Cluster, createDatabase, dropDatabase, startCluster } from '../test/testbed/postgresql.js';
 import { printStep } from '../test/testbed/progress.js';
 import { startServer } from '../test/testbed/server.js';
 import { Worker } from '../test/testbed/worker.js';
@@ -37,10 +37,9 @@ const head = [
 const costs = ['folder CPU us', 'database CPU us', 'of it PostgreSQL us', 'folder limit', 'database limit'];
 
 export async function database(options: DatabaseOptions): Promise<Result[]> {
-  const cluster = await Cluster.create();
+  const cluster = await startCluster({ fsync: 'on', shared_buffers: '256MB' });
   if (!cluster) throw new Error('there are no programs of PostgreSQL for this machine: install it, with initdb on the PATH');
   try {
-    await cluster.start({ fsync: 'on', shared_buffers: '256MB' });
     const rows: string[][] = [];
     for (const [name, trial] of Object.entries<Trial>({ pulls: trials.pulls, recording: trials.recording })) {
       printStep(`${name}, with a folder and with PostgreSQL: ${trial.about}`);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inParallel } from '../test/testbed/in-parallel.js';
 import { QUEUE, RECORDING, SPLIT } from '../test/testbed/node-process.js';
-import { Cluster, createDatabase } from '../test/testbed/postgresql.js';
+import { createDatabase, startCluster } from '../test/testbed/postgresql.js';
 import { printStep } from '../test/testbed/progress.js';
 import { type Server, startServer } from '../test/testbed/server.js';
 import { Connections, expectAnswer } from './load/connections.js';
@@ -27,10 +27,9 @@ const timed = (count: number, pathOf: (file: number) => string) =>
   testFiles(count, pathOf).test_files.map(file => ({ ...file, time_execution: 1.2345 }));
 
 export async function growing(options: GrowingOptions): Promise<Result[]> {
-  const cluster = await Cluster.create();
+  const cluster = await startCluster({ fsync: 'on', shared_buffers: '128MB' });
   if (!cluster) throw new Error('there are no programs of PostgreSQL for this machine: install it, with initdb on the PATH');
   try {
-    await cluster.start({ fsync: 'on', shared_buffers: '128MB' });
     const rows = [
       ...(await grown('folder', undefined, options)),
       ...(await grown('database', await createDatabase(cluster.url, 'new'), options)),

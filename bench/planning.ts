@@ -189,16 +189,8 @@ function hiddenTime(suites: readonly Suite[]): Result {
   const others = Object.entries(POLICIES).filter(([name]) => POLICIES_BESIDE.includes(name));
   const rows = Object.entries(scenarios).map(([name, project]) => {
     const builds = suites.flatMap(suite => projectsOf(suite, project));
-    const played = builds.map(group => {
-      let learned: BatchSums | null = null;
-      return group.map(build => {
-        const queue = ballastQueue(build.files, { nodes: build.nodes, pullCost: CONFIGURED_PULL_COST }, learned);
-        const outcome = simulate(build, queue.next);
-        learned = queue.keep();
-        return outcome;
-      });
-    });
-    const ratios = [0, 1, 2].map(build => geometricMean(played.map(group => group[build]!.ratio)).toFixed(3));
+    const played = builds.map(playBuilds);
+    const ratios = [0, 1, 2].map(build => geometricMean(played.map(group => group[build]!.outcome.ratio)).toFixed(3));
     const last = others.map(([, policy]) => geometricMean(builds.map(group => run(group[2]!, policy).ratio)).toFixed(3));
     return [name, ...ratios, ...last];
   });
@@ -223,7 +215,7 @@ function expectedEnds(suites: readonly Suite[]): Result {
   };
   const parts = [0.25, 0.5, 0.75];
   const rows = Object.entries(scenarios).map(([name, project]) => {
-    const thirds = suites.flatMap(suite => projectsOf(suite, project)).map(thirdBuild);
+    const thirds = suites.flatMap(suite => projectsOf(suite, project)).map(group => playBuilds(group).at(-1)!.queue);
     const cells = parts.flatMap(part => {
       const seen = thirds.map(({ end, expectedAt }) => ({ wall: end(), ...expectedAt(part * end())! }));
       const errors = seen.map(({ wall, at }) => Math.abs(at - wall) / wall).sort((a, b) => a - b);
@@ -242,16 +234,15 @@ function expectedEnds(suites: readonly Suite[]): Result {
   };
 }
 
-/** Plays three builds of a project. */
-function thirdBuild(group: readonly Build[]): ReturnType<typeof ballastQueue> {
+/** Plays builds of a project, one after another. Each queue begins with what those before it learned. */
+function playBuilds(builds: readonly Build[]) {
   let learned: BatchSums | null = null;
-  let queue: ReturnType<typeof ballastQueue>;
-  for (const { files, nodes, ...build } of group) {
-    queue = ballastQueue(files, { nodes, pullCost: CONFIGURED_PULL_COST }, learned);
-    simulate({ files, nodes, ...build }, queue.next);
+  return builds.map(build => {
+    const queue = ballastQueue(build.files, { nodes: build.nodes, pullCost: CONFIGURED_PULL_COST }, learned);
+    const outcome = simulate(build, queue.next);
     learned = queue.keep();
-  }
-  return queue!;
+    return { queue, outcome };
+  });
 }
 
 /** Three builds of each of several projects that have this suite. */

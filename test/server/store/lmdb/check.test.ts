@@ -2,8 +2,6 @@ import { cpSync } from 'node:fs';
 import type { Database, Key } from 'lmdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { segment } from '../../../../src/base/bytes.js';
-import { digestOfList } from '../../../../src/protocol/list-digest.js';
-import { queueKey, splitKey } from '../../../../src/server/engine/keys.js';
 import type { Batch } from '../../../../src/server/engine/queue/batch.js';
 import { type Problem, repair } from '../../../../src/server/store/check/problem.js';
 import { encodeSplitFiles } from '../../../../src/server/store/codecs/file-blocks.js';
@@ -14,56 +12,32 @@ import { problemsOf } from '../../../../src/server/store/lmdb/check/check.js';
 import type { Parts } from '../../../../src/server/store/lmdb/parts.js';
 import { batchesOf } from '../../../../src/server/store/lmdb/plans/read-queue.js';
 import { lmdbSplits } from '../../../../src/server/store/lmdb/plans/splits.js';
-import { lmdbSignIns } from '../../../../src/server/store/lmdb/sign-ins.js';
 import { openLmdbStore } from '../../../../src/server/store/lmdb/store.js';
 import { commit } from '../../../../src/server/store/lmdb/writes/commit.js';
-import { pathsOf } from '../../../harness/planned-paths.js';
 import { temporaryFolder } from '../../../harness/temporary-folder.js';
-import { DAY, estimates, LIST, NOW, newProject, newQueue, newSplit, pull, record, summaryOf, sweep } from '../contract/fixtures.js';
+import { DAY, estimates, LIST, NOW, sweep } from '../contract/fixtures.js';
+import { LATER, type Served, serve } from '../contract/served.js';
 import { expire, temporaryStore } from './temporary-store.js';
 
-const build = { commit_hash: 'abc', branch: 'main', node_total: 2 };
-const SPLIT = splitKey(1, build, '', true);
-const QUEUE = queueKey(1, build, '1');
-const splitId = (store: Parts) => store.splits.get(SPLIT.digest)!.id;
-const queueId = (store: Parts) => store.queuesOfNodeBuild.get(QUEUE.digest)!;
+let served: Served;
+const splitId = (store: Parts) => store.splits.get(served.split.digest)!.id;
+const queueId = (store: Parts) => store.queuesOfNodeBuild.get(served.queue.digest)!;
 
 /** A folder that all tests copy, as filling one takes longer than most tests. */
 const filled = temporaryFolder(afterAll);
-beforeAll(() => fill(filled));
+beforeAll(async () => {
+  const store = openLmdbStore(filled);
+  served = await serve(store);
+  // Of the deleted project nothing is left.
+  await sweep(store, NOW + 1.5 * DAY, LATER);
+  await store.close();
+});
 
-/** Returns a store with projects, builds of which some have expired, retried runs, test cases, a split, a queue and a copy of it. */
+/** Returns a store that served. */
 function filledStore(): Parts {
   const dataDir = temporaryFolder();
   cpSync(filled, dataDir, { recursive: true });
   return temporaryStore(dataDir);
-}
-
-async function fill(dataDir: string): Promise<void> {
-  const store = openLmdbStore(dataDir);
-  const project = await newProject(store);
-  await newProject(store, 'api');
-  for (const [i, commit_hash] of ['old-1', 'old-2', 'abc', 'abd'].entries()) {
-    for (const node_index of [0, 1, 1]) {
-      const paths = ['spec/a_spec.rb', `spec/${commit_hash}_spec.rb`, 'spec/b_spec.rb[1:2]', `${'long/'.repeat(200)}${node_index}.rb`];
-      const times = Object.fromEntries(paths.map(path => [path, 1 + i]));
-      await record(store, project, times, { ...build, commit_hash, node_index, at: NOW + i * DAY });
-    }
-  }
-  const list = (files: number) => ({ digest: digestOfList(pathsOf(estimates(files))), test_files: files });
-  await store.splits.create(SPLIT, newSplit(store, SPLIT, list(2)), NOW + 3 * DAY);
-  await store.queues.create(QUEUE, newQueue(store, 70, list(70)), NOW + 3 * DAY);
-  for (const node of [0, 1]) await pull(store, QUEUE, node, { isFirstRequest: true }, NOW + 3 * DAY);
-  await store.maintenance.publish('queues');
-  await store.queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
-  for (const known of await store.builds.all(0, 10)) await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
-  const unrecorded = { ...build, commit_hash: 'unrecorded' };
-  await store.queues.create(queueKey(project, unrecorded, '1'), newQueue(store, 2, list(2)), NOW + 4 * DAY);
-  for (const ciRun of await store.ciRuns.ofBuild(project, unrecorded)) await store.summaries.putUnrecorded(ciRun, summaryOf());
-  const job = { node_index: 0, job_url: 'https://ci', commit_url: null, diff_url: null };
-  await store.ciRuns.noteLinks([{ ...job, id: (await store.queues.find(QUEUE))!.id }]);
-  await sweep(store, NOW + 1.5 * DAY);
-  await store.close();
 }
 
 const problemsIn = (store: Parts): Problem[] => [...problemsOf(store, () => {})];
@@ -87,7 +61,19 @@ function recordsOf<V, K extends Key>(table: Database<V, K>): { key: K; value: V 
 }
 
 /** Tables whose records follow from no others. */
-const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'queuesOfBuild', 'summaries', 'unrecorded', 'jobs', 'days'];
+const INDEPENDENT = [
+  'meta',
+  'tokens',
+  'batches',
+  'pendingRuns',
+  'queuesOfBuild',
+  'summaries',
+  'unrecorded',
+  'jobs',
+  'days',
+  'links',
+  'sessions',
+];
 /** Tables whose records all follow from others. */
 const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'ciRunKeys', 'ciRunsOfBuild', 'expiry'];
 /** Tables whose records others refer to. */
@@ -95,7 +81,18 @@ const OF_BUILDS = ['projects', 'builds', 'subsets', 'paths', 'pathNames', 'timin
 const OF_CI_RUNS = ['splits', 'queues', 'queuesOfNodeBuild', 'ciRuns', 'blobs', 'forecasts'];
 const REFERRED = [...OF_BUILDS, ...OF_CI_RUNS];
 /** Tables whose records are removed with those that they refer to. */
-const REFERENCES = ['summaries', 'unrecorded', 'jobs', 'days', 'pendingRuns', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
+const REFERENCES = [
+  'links',
+  'sessions',
+  'summaries',
+  'unrecorded',
+  'jobs',
+  'days',
+  'pendingRuns',
+  'forecasts',
+  'queuesOfBuild',
+  'queuesOfNodeBuild',
+];
 const TABLES = [...INDEPENDENT, ...DERIVED, ...REFERRED];
 
 describe('a store', () => {
@@ -180,6 +177,13 @@ describe('a store', () => {
       'ciRunsOfBuild',
       /does not exist/,
     ],
+    [
+      'has a link of no project',
+      ({ links }) => first(links, link => ({ ...link, project: 9 })),
+      'links',
+      /project 9, which does not exist/,
+    ],
+    ['has a session under a wrong key', ({ sessions }) => first(sessions, each => each, 'wrong'), 'sessions', /beginning of its hash/],
     ['has the id of a CI run that does not exist', ({ ciRunKeys }) => void ciRunKeys.put('gone', [1, NOW]), 'ciRunKeys', /does not exist/],
   ])('that %s is repaired', async (_, damage, table, what) => {
     const store = filledStore();
@@ -199,7 +203,7 @@ describe('a store', () => {
     ['a name that cannot be read', store => void store.pathNames.put(store.paths.get('1/spec/a_spec.rb')!, 'spec'), /cannot be read/],
     ['a queue with two keys', store => void store.queuesOfNodeBuild.put('other', queueId(store)), /belongs to another key/],
     ['a file handed out twice', store => putBatch(store, { seq: 9, node_index: 1 }), /handed file \d+ out with batch 0, and with batch 9/],
-    ['a batch of a node that does not exist', store => putBatch(store, { seq: 0, node_index: 2 }), /node 2 of 2/],
+    ['a batch of a node that does not exist', store => putBatch(store, { seq: 0, node_index: 4 }), /node 4 of 4/],
     ['a batch with a file that does not exist', store => putBatch(store, { seq: 9, files: [70] }), /file 70 of 70/],
     [
       'a block of files that cannot be read',
@@ -228,7 +232,7 @@ describe('a store', () => {
       store => void store.blobs.put([splitId(store), 0], segment(encodeSplitFiles(estimates(2), [[0], [0]]), 0)),
       /größe_0_spec.rb" twice/,
     ],
-    ['truncated files of a node', store => cut(store, splitId(store), 0, -5), /files for node 1 that cannot be read/],
+    ['truncated files of a node', store => cut(store, splitId(store), 0, -5), /files for node 3 that cannot be read/],
   ])('with %s has a problem that cannot be repaired', async (_, damage, what) => {
     const store = filledStore();
     await commit(store, () => damage(store));
@@ -272,7 +276,7 @@ describe('a store', () => {
   it('with a split of hundreds of thousands of files per node is checked', async () => {
     const store = filledStore();
     const plan = estimates(150_000);
-    const files = lmdbSplits(store).encode(plan, [[], [...plan.order.keys()]]);
+    const files = lmdbSplits(store).encode(plan, [[], [], [], [...plan.order.keys()]]);
     await Promise.all(encodeParts({ files, basis: plan.basis }).map(({ part, bytes }) => store.blobs.put([splitId(store), part], bytes)));
     expect(problemsIn(store).map(({ what }) => what)).toEqual(['has other files than its list', expect.stringContaining('basis')]);
   });
@@ -313,26 +317,3 @@ function putBatch(store: Parts, changed: Partial<Batch>): void {
   const [batch] = batchesOf(store, queueId(store));
   void store.batches.put([queueId(store), 99], [encodeChange({ ...batch!, ...changed })]);
 }
-
-describe('links and sessions of the dashboard', () => {
-  it('of a project that does not exist, or under a wrong key, are removed by a repair', async () => {
-    const store = filledStore();
-    const signIns = lmdbSignIns(store);
-    const hashes = ['a', 'b', 'c'].map(letter => letter.repeat(64)) as [string, string, string];
-    const times = { created_at: NOW, expires_at: NOW };
-    const session = { hash: hashes[1], origin: hashes[0], created_at: NOW, used_at: NOW, ends_at: NOW };
-    await signIns.createLink({ hash: hashes[0], project: 1, ...times });
-    await signIns.createSession({ ...session, project: 1 }, 9);
-    expect(problemsIn(store)).toEqual([]);
-    await signIns.createLink({ hash: hashes[2], project: 99, ...times });
-    await store.sessions.put('wrong', { ...session, project: null });
-    const problems = problemsIn(store);
-    expect(problems.map(({ table, what }) => `${table} ${what}`)).toEqual([
-      'links is of project 99, which does not exist',
-      'sessions is not the beginning of its hash',
-    ]);
-    await repair(problems);
-    expect(problemsIn(store)).toEqual([]);
-    expect([signIns.links().length, signIns.sessions().length]).toEqual([1, 1]);
-  });
-});

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { digestOfList } from '../../../../src/protocol/list-digest.js';
 import { openLmdbStore } from '../../../../src/server/store/lmdb/store.js';
-import { pathsOf } from '../../../harness/planned-paths.js';
 import { problemsIn } from '../../../harness/problems.js';
 import { temporaryFolder } from '../../../harness/temporary-folder.js';
-import { estimates, files, NOW, newProject, newQueue, pullAll, record, upTo } from '../contract/fixtures.js';
+import { files, NOW, newProject, newQueue, pullAll, record, upTo } from '../contract/fixtures.js';
+import { listOf } from '../contract/served.js';
 import { queueOf } from './temporary-store.js';
 
 const TIMES = { before: NOW, deletedBefore: NOW + 2 };
@@ -17,8 +16,7 @@ it('is consistent whenever the deletion of a project is interrupted, and the nex
     if (stopAfter === 1) {
       const project = await newProject(store);
       await Promise.all(upTo(150).map(i => record(store, project, files(2), { commit_hash: `c${i}` })));
-      const list = { digest: digestOfList(pathsOf(estimates(2000))), test_files: 2000 };
-      await store.queues.create(queueOf('1'), newQueue(store, 2000, list), NOW);
+      await store.queues.create(queueOf('1'), newQueue(store, 2000, listOf(2000)), NOW);
       await pullAll(store, queueOf('1'), 0);
       await store.access.deleteProject(project, NOW + 1);
     }
