@@ -30,7 +30,7 @@ const SHOWN = [
   'a build that runs',
 ] as const satisfies (keyof typeof SITUATIONS)[];
 
-const SHAPES = { complete: '✓', recorded: '○', failed: '✕', missing: '▲', partial: '?', 'not known': '?', running: '◌' };
+const SHAPES = { complete: '✓', recorded: '○', failed: '✕', missing: '▲', partial: '?', unplanned: '?', running: '◌' };
 const statusOf = ({ state, missing, failed }: Figures) =>
   SHAPES[state] + (state === 'missing' ? `${missing.size} missing` : state === 'failed' ? `${failed!.length} failed` : state);
 

@@ -118,16 +118,17 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
   'the list of builds': async ({ builds }) =>
     builds
       .filter(({ figures }) => figures.state !== 'running')
-      .map(({ row: { is_running, started_at, summary }, figures, log }) => {
+      .map(({ row: { is_running, state, started_at, summary }, figures, log }) => {
         const { wall, floor, idle_share, files, failed, missing, longest, last, decided_by } = summary;
         const [first, before] = figures.ended;
         const isDecided = figures.longestFile > leastDelay(figures) ? { path: figures.longest.path } : null;
         const isLate = first && before && first.end - before.end > leastDelay(figures);
         return [
-          { is_running, started_at, wall, floor, idle_share, files, failed, missing, longest: longest?.seconds, last, decided_by },
+          { is_running, state, started_at, wall, floor, idle_share, files, failed, missing, longest: longest?.seconds, last, decided_by },
           {
             ...{
               is_running: false,
+              state: figures.state,
               started_at: new Date(figures.startedAt).toISOString(),
               wall: ms(figures.wall),
               floor: ms(figures.floor),

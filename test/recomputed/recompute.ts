@@ -49,7 +49,7 @@ export interface Figures {
   /** By path: the node that had it last; null: none. */
   missing: Map<string, number | null>;
   failed: string[] | null;
-  state: 'running' | 'complete' | 'recorded' | 'failed' | 'missing' | 'partial' | 'not known';
+  state: 'running' | 'complete' | 'recorded' | 'failed' | 'missing' | 'partial' | 'unplanned';
   baselines: Record<'round_robin' | 'by_name' | 'one_at_a_time', number>;
   /** Null: files are missing, or nobody planned the build. */
   saved: number | null;
@@ -239,7 +239,7 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
           : failed && failed.length > 0
             ? 'failed'
             : mode === 'recordings'
-              ? 'not known'
+              ? 'unplanned'
               : failed
                 ? 'complete'
                 : 'recorded';

@@ -1,61 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { getCompleteness, recordPaths } from '../../harness/completeness.js';
-import { buildKey, manyPaths, testQueueMessage } from '../../harness/messages.js';
+import { buildKey, manyPaths } from '../../harness/messages.js';
+import { QueueNode } from '../../harness/queue-node.js';
 import { startServer, type TestServer } from '../../harness/server.js';
 
 const SUITE = manyPaths(8);
 const RUN = '100';
 
-/** A process of a node of a queue. */
-class NodeProcess {
-  #index = 0;
-  #batch: number | null = null;
-  paths: string[] = [];
-
-  constructor(
-    readonly client: Client,
-    readonly node_index: number,
-    readonly node_uuid = `node ${node_index}`,
-  ) {}
-
-  async start(): Promise<this> {
-    const first = { can_initialize_queue: true, paths: SUITE };
-    return this.#send(first);
-  }
-
-  async next(): Promise<this> {
-    this.#index += 1;
-    return this.#send({ batch_id: this.#batch, failed_paths: [] });
-  }
-
-  async cancel(): Promise<boolean> {
-    const { node_index, node_uuid } = this;
-    const reply = await this.client.post('/v2/queues/cancel', { ...buildKey, node_index, node_uuid, test_queue_id: RUN });
-    expect(reply.status).toBe(200);
-    return reply.json.is_noted;
-  }
-
-  async #send(more: object): Promise<this> {
-    const { node_index, node_uuid } = this;
-    const reply = await this.client.post(
-      '/v2/queues/queue',
-      testQueueMessage({ node_index, node_uuid, batch_index: this.#index, ...more }),
-    );
-    expect(reply.status).toBe(200);
-    this.paths = reply.json.paths;
-    this.#batch = reply.json.batch_id;
-    return this;
-  }
-}
-
 /** A server, and two nodes that work on a queue. */
-async function started(): Promise<{ server: TestServer; clock: Clock; nodes: [NodeProcess, NodeProcess] }> {
+async function started(): Promise<{ server: TestServer; clock: Clock; nodes: [QueueNode, QueueNode] }> {
   const clock = new Clock();
   const server = await startServer({}, clock.now);
-  const nodes = [new NodeProcess(server, 0), new NodeProcess(server, 1)] as const;
-  for (const node of nodes) await node.start();
+  const nodes = [new QueueNode(server, 0), new QueueNode(server, 1)] as const;
+  for (const node of nodes) await node.start(SUITE);
   clock.advance({ seconds: 30 });
   return { server, clock, nodes: [...nodes] };
 }
@@ -126,16 +84,16 @@ describe('a CI run', () => {
     for (const node of nodes) await node.cancel();
     expect(await shown(server)).toMatchObject(CANCELLED);
     clock.advance({ seconds: 600 });
-    const again = [0, 1].map(node => new NodeProcess(server, node, `again ${node}`));
+    const again = [0, 1].map(node => new QueueNode(server, node));
     const ran: [number, string[]][] = [];
-    for (const node of again) ran.push([node.node_index, (await node.start()).paths]);
+    for (const node of again) ran.push([node.node_index, await node.start(SUITE)]);
     expect(await shown(server)).toMatchObject({ ...RUNNING, cancelled: [], line: RUNNING, counted: undefined });
     for (let isLeft = true; isLeft; ) {
       isLeft = false;
       for (const node of again) {
         if (node.paths.length === 0) continue;
         isLeft = true;
-        ran.push([node.node_index, (await node.next()).paths]);
+        ran.push([node.node_index, await node.next()]);
       }
     }
     clock.advance({ seconds: 10 });
@@ -158,7 +116,7 @@ describe('a CI run', () => {
     await nodes[0].cancel();
     const ran = [...nodes[1].paths];
     clock.advance({ seconds: 60 });
-    while (nodes[1].paths.length > 0) ran.push(...(await nodes[1].next()).paths);
+    while (nodes[1].paths.length > 0) ran.push(...(await nodes[1].next()));
     await recordPaths(server, 1, ran, { ci_build_id: RUN });
     expect(await shown(server)).toMatchObject({
       ...{ ...MISSING, cancelled: [0], line: MISSING },
@@ -170,12 +128,12 @@ describe('a CI run', () => {
   it('runs again in the list, too, when a node comes that had not begun', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
-    const [first, second] = [new NodeProcess(server, 0), new NodeProcess(server, 1)];
-    await first.start();
+    const [first, second] = [new QueueNode(server, 0), new QueueNode(server, 1)];
+    await first.start(SUITE);
     await first.cancel();
     expect(await shown(server)).toMatchObject(CANCELLED);
     clock.advance({ seconds: 5 });
-    await second.start();
+    await second.start(SUITE);
     expect(await shown(server)).toMatchObject({ ...RUNNING, line: RUNNING });
   });
 
@@ -212,8 +170,8 @@ describe('a CI run', () => {
 describe('a cancel', () => {
   it('of a process that has no batch, or was followed by another, changes nothing', async () => {
     const { server, nodes } = await started();
-    expect(await new NodeProcess(server, 0, 'other').cancel()).toBe(false);
-    await new NodeProcess(server, 0, 'again').start();
+    expect(await new QueueNode(server, 0).cancel()).toBe(false);
+    await new QueueNode(server, 0).start(SUITE);
     expect([await nodes[0].cancel(), await nodes[1].cancel(), await nodes[1].cancel()]).toEqual([false, true, false]);
     expect(await shown(server)).toMatchObject({ ...RUNNING, cancelled: [1] });
     const unknown = { ...buildKey, node_index: 0, node_uuid: 'x', test_queue_id: 'unknown' };
@@ -230,7 +188,5 @@ describe('a cancel', () => {
     ]);
     const answer = await fetch(`${server.url}/v2/queues/cancel`, { method: 'POST', body: '{}' });
     expect(answer.status).toBe(403);
-    const large = { ...buildKey, node_index: 0, node_uuid: 'x', test_queue_id: 'unknown', more: 'x'.repeat(262_144) };
-    expect((await server.post('/v2/queues/cancel', large)).status).toBe(413);
   });
 });

@@ -40,14 +40,18 @@ interface Handed {
 }
 
 /** Has one node take all batches of a queue. Returns what it was handed, and records it. */
-async function takeAll(client: Client, more: object = {}) {
-  const paths: string[] = [];
+async function takeAll(client: Client, { paths = SUITE, ...more }: { paths?: string[]; test_queue_id?: string } = {}) {
+  const taken: string[] = [];
   const pieces: Handed[] = [];
-  let [reply, batch_index] = [await pull(client, 0, { ...first, ...more }), 0];
+  let [reply, batch_index] = [await pull(client, 0, { ...first, ...more, paths }), 0];
   const { forecast } = reply.json;
   for (; reply.json.paths.length > 0; ) {
-    paths.push(...reply.json.paths);
-    pieces.push(...(reply.json.pieces ?? []));
+    taken.push(...reply.json.paths);
+    const handed: Handed[] = reply.json.pieces ?? [];
+    // The answer that has a piece tells what it has to run, and the others tell nothing of pieces.
+    expect(handed.map(({ path }) => path)).toEqual(reply.json.paths.filter((path: string) => !paths.includes(path)));
+    expect('pieces' in reply.json).toBe(handed.length > 0);
+    pieces.push(...handed);
     const next = {
       ...more,
       pieces: 'pytest',
@@ -59,9 +63,8 @@ async function takeAll(client: Client, more: object = {}) {
     reply = await pull(client, 0, next);
     expect(reply.status).toBe(200);
   }
-  const ci_build_id = (more as { test_queue_id?: string }).test_queue_id ?? '100';
-  await recordPaths(client, 0, paths, { ...build, ci_build_id });
-  return { paths, pieces, forecast };
+  await recordPaths(client, 0, taken, { ...build, ci_build_id: more.test_queue_id ?? '100' });
+  return { paths: taken, pieces, forecast };
 }
 
 describe('a queue of a client that runs pieces', () => {
@@ -79,18 +82,6 @@ describe('a queue of a client that runs pieces', () => {
     expect(sorted.every(({ is_trial }) => is_trial)).toBe(true);
     expect(forecast.cutting).toEqual({ files: 1, saves: expect.any(Number), is_done: true });
     expect(forecast.test_files).toBe(SUITE.length);
-  });
-
-  it('tells what a piece has to run in the answer that has it, and nothing of pieces in the others', async () => {
-    const server = await learned();
-    let [reply, batch_index] = [await pull(server, 0, first), 0];
-    for (; reply.json.paths.length > 0; ) {
-      const listed = reply.json.paths.filter((path: string) => pieceOf(path));
-      expect((reply.json.pieces ?? []).map(({ path }: Handed) => path)).toEqual(listed);
-      expect('pieces' in reply.json).toBe(listed.length > 0);
-      reply = await pull(server, 0, { pieces: 'pytest', batch_index: ++batch_index, batch_id: reply.json.batch_id, failed_paths: [] });
-    }
-    expect(batch_index).toBeGreaterThan(1);
   });
 
   it('tells each piece which of its names do not stand for one case that ran in the whole file', async () => {
@@ -413,15 +404,5 @@ describe('cases are refused', () => {
     const reply = await server.post('/v2/test_cases', { ...build, node_index: 0, files });
     expect(reply.status).toBe(422);
     expect(Object.keys(reply.json.errors[0])).toEqual(['files']);
-  });
-
-  it('in a body that is larger than that of any node', async () => {
-    const server = await startServer();
-    const files = Array.from({ length: 9 }, (_, i) => ({ ...valid, path: `${i}_spec.rb`, cases: [report('x'.repeat(4096))] }));
-    const cases = Array.from({ length: 31 }, (_, i) => report(`${i}`.padEnd(4096)));
-    const message = { ...build, node_index: 0, files: files.map(file => ({ ...file, cases })) };
-    const errors = ['the request body is larger than 1048576 bytes, the limit of this path; send less in each request'];
-    expect(await server.post('/v2/test_cases', message)).toMatchObject({ status: 413, json: { errors } });
-    expect((await server.post('/v2/test_cases', { ...message, files: message.files.slice(1) })).status).toBe(200);
   });
 });

@@ -1,86 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { digestOfList } from '../../../src/protocol/list-digest.js';
-import { type Client, type Reply, refusal } from '../../harness/client.js';
+import { type Client, refusal } from '../../harness/client.js';
 import { expectCompleteness, recordPaths as record } from '../../harness/completeness.js';
-import {
-  buildKey,
-  type Fields,
-  initialise,
-  manyPaths,
-  pathsIn,
-  pull,
-  pullAll,
-  sortPaths,
-  testQueueMessage,
-  timedTestFiles,
-} from '../../harness/messages.js';
+import { buildKey, initialise, manyPaths, pathsIn, pull, pullAll, sortPaths, timedTestFiles } from '../../harness/messages.js';
+import { QueueNode } from '../../harness/queue-node.js';
 import { SharedServer, startServer, startServerOnDisk, testsWith } from '../../harness/server.js';
 
 const shared = new SharedServer();
 const it = testsWith(shared);
 const suite = manyPaths(40);
 
-/** A process of a client that reports the batches that it has run. */
-class NodeProcess {
-  readonly node_uuid = randomUUID();
-  #index = 0;
-  #batch: number | null = null;
-
-  constructor(
-    readonly client: Client,
-    readonly node_index: number,
-    readonly build: Fields = {},
-  ) {}
-
-  send(more: Fields): Promise<Reply> {
-    const { client, node_index, node_uuid } = this;
-    return client.post('/v2/queues/queue', testQueueMessage({ node_index, node_uuid, ...this.build, ...more }));
-  }
-
-  connect(more: Fields = {}): Promise<Reply> {
-    return this.send({ can_initialize_queue: true, attempt_connect_to_queue: true, ...more });
-  }
-
-  initialise(paths: readonly string[], more: Fields = {}): Promise<Reply> {
-    return this.connect({ attempt_connect_to_queue: false, paths, ...more });
-  }
-
-  /** Starts as clients do, which send their files only if there is no queue. */
-  async start(paths: readonly string[]): Promise<string[]> {
-    let reply = await this.connect();
-    if (reply.json.code === 'ATTEMPT_CONNECT_TO_QUEUE_FAILED') reply = await this.initialise(paths);
-    return this.#take(reply);
-  }
-
-  /** Reports the last batch as run, and returns the next one. */
-  async next(failed_paths: readonly string[] = []): Promise<string[]> {
-    this.#index += 1;
-    return this.#take(await this.pull(failed_paths));
-  }
-
-  /** Sends the request for the next batch, or repeats it. */
-  pull(failed_paths: readonly string[] = [], more: Fields = {}): Promise<Reply> {
-    return this.send({ batch_index: this.#index, batch_id: this.#batch, failed_paths, ...more });
-  }
-
-  async pullAll(): Promise<string[]> {
-    const paths: string[] = [];
-    for (let batch = await this.next(); batch.length > 0; batch = await this.next()) paths.push(...batch);
-    return paths;
-  }
-
-  #take(reply: Reply): string[] {
-    expect(reply).toMatchObject({ status: 200, json: { paths: expect.any(Array) as unknown } });
-    this.#batch = reply.json.batch_id;
-    expect(this.#batch === null).toBe(reply.json.paths.length === 0);
-    return reply.json.paths;
-  }
-}
-
 describe('a queue for clients that report their batches', () => {
   it('is created by the first node that sends its files, and hands out each file once', async ({ server }) => {
-    const nodes = [0, 1].map(node => new NodeProcess(server, node));
+    const nodes = [0, 1].map(node => new QueueNode(server, node));
     expect((await nodes[0]!.connect()).json).toMatchObject({ code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED' });
     const first = await Promise.all(nodes.map(node => node.start([...suite, suite[0]!])));
     const rest = [await nodes[0]!.pullAll(), await nodes[1]!.pullAll()];
@@ -88,7 +20,7 @@ describe('a queue for clients that report their batches', () => {
   });
 
   it('repeats the batch for a repeated request', async () => {
-    const node = new NodeProcess(await shared.project(), 0);
+    const node = new QueueNode(await shared.project(), 0);
     const first = await node.start(suite);
     expect((await node.connect()).json.paths).toEqual(first);
     const second = await node.next();
@@ -97,26 +29,26 @@ describe('a queue for clients that report their batches', () => {
   });
 
   it('is refused, not empty, to a running node if the server has lost it', async ({ server }) => {
-    const pulled = await new NodeProcess(server, 1, { test_queue_id: 'lost' }).pull();
+    const pulled = await new QueueNode(server, 1, { test_queue_id: 'lost' }).pull();
     expect(pulled).toMatchObject(refusal(422, { test_queue_id: [expect.stringMatching(/^names no queue /)] }));
   });
 
   it('is created or found by a request that skips the pull', async ({ server }) => {
-    const before = new NodeProcess(server, 0, { skip_pull: true });
+    const before = new QueueNode(server, 0, { skip_pull: true });
     expect((await before.connect()).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     const url = expect.stringMatching(/^http.*\/v1\/builds\?branch=main&commit_hash=c0ffee1&node_total=2$/) as unknown;
     for (const reply of [await before.initialise(suite), await before.connect()])
       expect(reply.json).toEqual({ paths: [], batch_id: null, url });
-    const node = new NodeProcess(server, 0);
+    const node = new QueueNode(server, 0);
     expect(sortPaths([...(await node.start([])), ...(await node.pullAll())])).toEqual(suite);
   });
 
   it('tells a node that joins what it holds and when it should end, if the node wants times', async ({ server }) => {
     const seconds = Object.fromEntries(suite.slice(1).map(path => [path, 10]));
     await server.post('/v1/build_subsets', { ...buildKey, node_index: 0, test_files: timedTestFiles(seconds) });
-    const node = new NodeProcess(server, 0, { test_queue_id: 'forecast' });
+    const node = new QueueNode(server, 0, { test_queue_id: 'forecast' });
     expect((await node.initialise(suite)).json).not.toHaveProperty('forecast');
-    const { forecast } = (await new NodeProcess(server, 1, { test_queue_id: 'forecast', wants_times: true }).connect()).json;
+    const { forecast } = (await new QueueNode(server, 1, { test_queue_id: 'forecast', wants_times: true }).connect()).json;
     expect(forecast).toMatchObject({ test_files: 40, unknown_files: 1 });
     const { share, earliest_in, ends_in, latest_in } = forecast;
     // Two nodes share about 400 s.
@@ -125,14 +57,14 @@ describe('a queue for clients that report their batches', () => {
   });
 
   it('says that it does not know its end while most files were never measured, and tells a pull nothing of it', async ({ server }) => {
-    const node = new NodeProcess(server, 0, { wants_times: true });
+    const node = new QueueNode(server, 0, { wants_times: true });
     const unknown = { share: null, ends_in: null, earliest_in: null, latest_in: null };
     expect((await node.initialise(suite)).json.forecast).toEqual({ test_files: 40, unknown_files: 40, ...unknown });
     expect((await node.pull()).json).not.toHaveProperty('forecast');
   });
 
   it('is shared with older clients of the same CI run', async ({ server }) => {
-    const [first, second] = [pathsIn(await initialise(server, suite)), await new NodeProcess(server, 1).start(suite)];
+    const [first, second] = [pathsIn(await initialise(server, suite)), await new QueueNode(server, 1).start(suite)];
     const rest = pathsIn(await pull(server));
     expect(rest.length).toBeGreaterThan(0);
     expect(new Set([...first, ...second, ...rest]).size).toBe(first.length + second.length + rest.length);
@@ -142,7 +74,7 @@ describe('a queue for clients that report their batches', () => {
 describe('a node that restarts', () => {
   /** Node 0 runs two batches, of which a file of the first fails, pulls a third one and dies. */
   async function afterDeath(server: Client) {
-    const node = new NodeProcess(server, 0);
+    const node = new QueueNode(server, 0);
     const batches = [await node.start(suite)];
     const failed = batches[0]![0]!;
     batches.push(await node.next([failed]), await node.next());
@@ -151,65 +83,65 @@ describe('a node that restarts', () => {
 
   it('gets its failed files and unreported batches first, and then the remaining files', async ({ server }) => {
     const { failed, batches } = await afterDeath(server);
-    const again = new NodeProcess(server, 0);
+    const again = new QueueNode(server, 0);
     expect(await again.start(suite)).toEqual([failed, ...batches[2]!]);
     const rest = await again.pullAll();
     expect(sortPaths([...batches.flat(), ...rest])).toEqual(suite);
     // The restart was green, so the next one has nothing to run.
-    expect(await new NodeProcess(server, 0).start(suite)).toEqual([]);
+    expect(await new QueueNode(server, 0).start(suite)).toEqual([]);
   });
 
   it('gets a file that failed again, and a whole batch that it reported with an unknown failed file', async ({ server }) => {
     const { failed, batches } = await afterDeath(server);
-    const again = new NodeProcess(server, 0);
+    const again = new QueueNode(server, 0);
     const handed = await again.start(suite);
     const rest = [await again.next([failed])];
     rest.push(await again.next(['./something else']));
-    expect(await new NodeProcess(server, 0).start(suite)).toEqual([failed, ...rest[0]!, ...rest[1]!]);
+    expect(await new QueueNode(server, 0).start(suite)).toEqual([failed, ...rest[0]!, ...rest[1]!]);
     expect(handed).toEqual([failed, ...batches[2]!]);
   });
 
   it('gets only the failed test cases of a file if it reported them', async () => {
     const server = await startServerOnDisk();
-    const node = new NodeProcess(server, 0);
+    const node = new QueueNode(server, 0);
     const files = await node.start(suite);
     const [failed = '', ...rest] = files.map(path => `${path}[1:2]`);
     const unheard = await node.next([failed, ...rest]);
-    expect(await new NodeProcess(server, 0).start(suite)).toEqual([failed, ...rest, ...unheard]);
+    expect(await new QueueNode(server, 0).start(suite)).toEqual([failed, ...rest, ...unheard]);
     await server.close();
 
     const restarted = await startServer({ dataDir: server.dataDir });
-    const again = new NodeProcess(restarted, 0);
+    const again = new QueueNode(restarted, 0);
     expect(await again.start(suite)).toEqual([failed, ...rest, ...unheard]);
     await again.next([failed, files[1]!]);
     await again.pullAll();
     // Now a whole file has failed.
-    expect(await new NodeProcess(restarted, 0).start(suite)).toEqual([failed, files[1]]);
+    expect(await new QueueNode(restarted, 0).start(suite)).toEqual([failed, files[1]]);
   });
 
   it('gets files that it recorded without a time, because a file that cannot be loaded has no failed test', async ({ server }) => {
-    const node = new NodeProcess(server, 0);
+    const node = new QueueNode(server, 0);
     const paths = [...(await node.start(suite)), ...(await node.pullAll())];
     const test_files = paths.map((path, i) => ({ path, time_execution: i === 3 ? 0 : 1 }));
     await server.post('/v1/build_subsets', { ...buildKey, node_index: 0, test_files });
-    const again = new NodeProcess(server, 0);
+    const again = new QueueNode(server, 0);
     expect(await again.start(suite)).toEqual([paths[3]]);
     await again.pullAll();
     await record(server, 0, [paths[3]!]);
-    expect(await new NodeProcess(server, 0).start(suite)).toEqual([]);
+    expect(await new QueueNode(server, 0).start(suite)).toEqual([]);
   });
 
   it('gets the same batch each time it restarts', async ({ server }) => {
     const { failed, batches } = await afterDeath(server);
     const handed = [];
-    for (let i = 0; i < 3; i++) handed.push((await new NodeProcess(server, 0).connect()).json);
+    for (let i = 0; i < 3; i++) handed.push((await new QueueNode(server, 0).connect()).json);
     expect(handed).toEqual(Array(3).fill({ paths: [failed, ...batches[2]!], batch_id: handed[0].batch_id }));
   });
 
   it('gets no file of another node that still runs', async ({ server }) => {
-    const other = new NodeProcess(server, 1);
+    const other = new QueueNode(server, 1);
     const [{ batches }, taken] = [await afterDeath(server), await other.start(suite)];
-    const again = new NodeProcess(server, 0);
+    const again = new QueueNode(server, 0);
     const handed = await again.start(suite);
     const rest = [...(await other.pullAll()), ...(await again.pullAll())];
     expect(sortPaths(new Set([...batches.flat(), ...handed, ...taken, ...rest]))).toEqual(suite);
@@ -223,7 +155,7 @@ describe('GET /v2/test_paths', () => {
   it('has the files of a branch that failed, until they run without a failure', async ({ server }) => {
     const branch = 'a branch';
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [] });
-    const node = new NodeProcess(server, 0, { branch });
+    const node = new QueueNode(server, 0, { branch });
     const [first = '', second = '', ...more] = await node.start(suite);
     await node.next([`${first}[1:2]`, second]);
     await node.pullAll();
@@ -233,7 +165,7 @@ describe('GET /v2/test_paths', () => {
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [`${first}[1:2]`, second] });
     expect(await failedOn(server, 'main')).toEqual({ failed_paths: [] });
 
-    const again = new NodeProcess(server, 0, { branch });
+    const again = new QueueNode(server, 0, { branch });
     await again.start(suite);
     await again.next([second]);
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [second] });
@@ -263,26 +195,26 @@ describe('an invalid request', () => {
   });
 
   it('gets the errors of a list by position', async () => {
-    const node = new NodeProcess(await shared.project(), 0);
+    const node = new QueueNode(await shared.project(), 0);
     expect(await node.initialise(['a_spec.rb', 'a', 5 as never])).toMatchObject(
       refusal(422, { paths: [{ 1: ['is too short (minimum is 3 characters)'] }, { 2: ['is not a string'] }] }),
     );
   });
 
   it('that reports a batch of another node changes nothing', async ({ server }) => {
-    const [node, other] = [new NodeProcess(server, 0), new NodeProcess(server, 1)];
+    const [node, other] = [new QueueNode(server, 0), new QueueNode(server, 1)];
     const first = await node.start(suite);
     expect((await other.pull([], { batch_index: 1, batch_id: 0 })).json.paths.length).toBeGreaterThan(0);
-    expect(await new NodeProcess(server, 0).start(suite)).toEqual(first);
+    expect(await new QueueNode(server, 0).start(suite)).toEqual(first);
   });
 });
 
 describe('the completeness of a queue with reported batches', () => {
   it('includes batches that a node reported before it died without a recording', async ({ server }) => {
-    const node = new NodeProcess(server, 0);
+    const node = new QueueNode(server, 0);
     const first = await node.start(suite);
     const second = await node.next();
-    const again = new NodeProcess(server, 0);
+    const again = new QueueNode(server, 0);
     const rest = [...(await again.start(suite)), ...(await again.pullAll())];
     expect(sortPaths([...first, ...rest])).toEqual(suite);
     expect(rest).toEqual(expect.arrayContaining(second));
@@ -294,11 +226,11 @@ describe('the completeness of a queue with reported batches', () => {
   });
 
   it('excludes a file that failed until it runs again and is recorded', async ({ server }) => {
-    const node = new NodeProcess(server, 0);
+    const node = new QueueNode(server, 0);
     const failed = (await node.start(suite))[0]!;
     await node.next([failed]);
     await node.pullAll();
-    const again = new NodeProcess(server, 0);
+    const again = new QueueNode(server, 0);
     expect(await again.start(suite)).toEqual([failed]);
     await expectCompleteness(server, { test_queue_id: '100' }, 409, { handed_out_not_recorded: [{ path: failed, node_index: 0 }] });
     // The file has run without a failure, but the node may have ended before it recorded that.
@@ -311,11 +243,11 @@ describe('the completeness of a queue with reported batches', () => {
   });
 
   it('excludes a node that restarted and was handed files, even if it recorded a run before', async ({ server }) => {
-    const node = new NodeProcess(server, 0);
+    const node = new QueueNode(server, 0);
     const [failed = '', ...rest] = await node.start(suite);
     await record(server, 0, [failed, ...rest, ...(await node.next([failed])), ...(await node.pullAll())]);
     await expectCompleteness(server, { test_queue_id: '100' }, 200);
-    const again = new NodeProcess(server, 0);
+    const again = new QueueNode(server, 0);
     await again.start(suite);
     await expectCompleteness(server, { test_queue_id: '100' }, 409, { errors: [expect.stringMatching(/^node 0 restarted /)] });
     await again.next();
@@ -323,7 +255,7 @@ describe('the completeness of a queue with reported batches', () => {
   });
 
   it('excludes a restarted node of an older client in the same queue', async ({ server }) => {
-    const first = await new NodeProcess(server, 0).start(suite);
+    const first = await new QueueNode(server, 0).start(suite);
     const old = { node_index: 1, node_build_id: '100' };
     const handed = [...pathsIn(await pull(server, old)), ...(await pullAll(server, old))];
     await record(server, 1, handed);
@@ -334,9 +266,9 @@ describe('the completeness of a queue with reported batches', () => {
   });
 
   it('includes a green node that restarted', async ({ server }) => {
-    const node = new NodeProcess(server, 0);
+    const node = new QueueNode(server, 0);
     await record(server, 0, [...(await node.start(suite)), ...(await node.pullAll())]);
-    expect(await new NodeProcess(server, 0).start(suite)).toEqual([]);
+    expect(await new QueueNode(server, 0).start(suite)).toEqual([]);
     await record(server, 0, []);
     await expectCompleteness(server, { node_build_id: '100' }, 200, { errors: [] });
   });
@@ -345,10 +277,10 @@ describe('the completeness of a queue with reported batches', () => {
 it('the sizes of the files decide which are handed out first while nothing was measured', async ({ server }) => {
   const paths = suite.toReversed();
   const sizes = suite.map((_, i) => (i === 7 ? 5000 : 100));
-  const wrong = await new NodeProcess(server, 0).initialise(paths, { sizes: sizes.slice(1) });
+  const wrong = await new QueueNode(server, 0).initialise(paths, { sizes: sizes.slice(1) });
   expect([wrong.status, wrong.json]).toEqual([422, { errors: [{ sizes: ['has 39 entries for 40 distinct paths'] }] }]);
-  expect((await new NodeProcess(server, 0).initialise(paths, { sizes: [-1, ...sizes.slice(1)] })).status).toBe(422);
-  const reply = await new NodeProcess(server, 0).initialise(paths, { sizes });
+  expect((await new QueueNode(server, 0).initialise(paths, { sizes: [-1, ...sizes.slice(1)] })).status).toBe(422);
+  const reply = await new QueueNode(server, 0).initialise(paths, { sizes });
   expect(reply.json.paths[0]).toBe(suite[7]);
 });
 
@@ -357,7 +289,7 @@ describe('nodes with different lists', () => {
   const EXTRA = 'spec/extra_spec.rb';
 
   it('cannot share a queue if they send digests of their lists', async ({ server }) => {
-    const [first, other] = [new NodeProcess(server, 0), new NodeProcess(server, 1)];
+    const [first, other] = [new QueueNode(server, 0), new QueueNode(server, 1)];
     const list = [...suite, EXTRA];
     expect((await first.initialise(suite, digest(suite))).status).toBe(200);
     expect((await other.connect(digest(list))).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
@@ -365,12 +297,12 @@ describe('nodes with different lists', () => {
     expect(await other.initialise(list, digest(list))).toMatchObject(refusal(409, expect.stringContaining(difference)));
     expect((await other.pull([], { batch_index: 1, ...digest(list) })).status).toBe(409);
     // The order of the list does not matter.
-    expect((await new NodeProcess(server, 1).connect(digest([...suite].reverse()))).status).toBe(200);
+    expect((await new QueueNode(server, 1).connect(digest([...suite].reverse()))).status).toBe(200);
   });
 
   it('that start at the same time: one creates the queue, the other is refused', async ({ server }) => {
     const lists = [suite, [...suite, EXTRA]];
-    const replies = await Promise.all(lists.map((paths, node) => new NodeProcess(server, node).initialise(paths, digest(paths))));
+    const replies = await Promise.all(lists.map((paths, node) => new QueueNode(server, node).initialise(paths, digest(paths))));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 });

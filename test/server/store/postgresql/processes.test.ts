@@ -3,6 +3,7 @@ import { type QueueKey, queueKey, splitKey } from '../../../../src/server/engine
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import { openPostgresqlStore } from '../../../../src/server/store/postgresql/store.js';
 import { cluster, databaseWithoutTables, emptyDatabase, openedStore } from '../../../harness/postgresql-store.js';
+import { seededRandom } from '../../../testbed/random.js';
 import {
   ascending,
   BUILD,
@@ -19,12 +20,6 @@ import {
   summaryOf,
   upTo,
 } from '../contract/fixtures.js';
-
-/** Numbers from 0 to below 1, the same in each run. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
-}
 
 async function twoProcesses(): Promise<{ stores: [Store, Store]; project: number }> {
   const url = await emptyDatabase();
@@ -68,7 +63,7 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
 
   it.each([1, 2, 3])('hand out each file of a queue once, to nodes that pull from either (%d)', async seed => {
     const { stores, project } = await twoProcesses();
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     const key = queueKey(project, BUILD, '1');
     await Promise.all(stores.map(store => store.queues.create(key, newQueue(store, 200), NOW)));
     const node = async (index: number): Promise<number[]> => {
