@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { killAtExit, removeFolder, temporaryFolder, terminate } from '../../test/testbed/cleanup.js';
+import { freePort } from '../../test/testbed/free-port.js';
 
 /** A queue in Redis, the usual way to build what Ballast is: a peer for pulls. */
 
@@ -57,16 +56,6 @@ export async function startRedis(version: string): Promise<Redis> {
       removeFolder(folder);
     },
   };
-}
-
-/** Redis cannot choose a port itself. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function command(...words: string[]): string {

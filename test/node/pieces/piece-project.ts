@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
@@ -55,6 +55,15 @@ export class PieceProject {
     });
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
     return { code: code as number | null, output: stdout + stderr, report: this.runner.reportsOf([file], new Map(), folder)?.get(file) };
+  }
+
+  /** Expects that a piece of the first case runs all cases of the file when the hook cannot read what it is. */
+  async expectWholeWithoutPiece(path: string, cases: readonly [string, ...string[]]): Promise<void> {
+    const broken = [(file: string) => writeFileSync(file, '{"file":'), (file: string) => rmSync(file)];
+    for (const spoil of broken) {
+      const run = await this.run(path, { cases: [cases[0]] }, [], folder => spoil(join(folder, 'piece.json')));
+      expect({ code: run.code, ran: ran(run) }).toEqual({ code: 0, ran: cases });
+    }
   }
 
   /** Expects that two pieces with a third of the cases each and one with the rest run each case once, with its outcome in the whole file. */

@@ -1,6 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pytest } from '../../../src/node/pieces/pytest.js';
 import { PieceProject, ran } from './piece-project.js';
@@ -208,14 +206,7 @@ def test_two(): os.chdir('/')
 
   it('run the whole file if they cannot be read', async () => {
     const suite = project({ 'test_a.py': 'def test_one(): pass\ndef test_two(): pass\n' });
-    for (const prepare of [
-      (folder: string) => writeFileSync(join(folder, 'piece.json'), '{"file":'),
-      (folder: string) => rmSync(join(folder, 'piece.json')),
-    ]) {
-      const run = await suite.run('test_a.py', { cases: ['test_one'] }, [], prepare);
-      expect(run.code).toBe(0);
-      expect(ran(run)).toEqual(['test_one', 'test_two']);
-    }
+    await suite.expectWholeWithoutPiece('test_a.py', ['test_one', 'test_two']);
   });
 
   it('tell nothing of a file that cannot be collected, and no cases of one that skips itself', async () => {

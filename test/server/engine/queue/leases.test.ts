@@ -80,14 +80,6 @@ describe('a node whose lease expires', () => {
     expect(play.drain(1)).not.toContain(lost[0]);
   });
 
-  it('keeps its batch until then', () => {
-    const play = new Play();
-    const kept = play.pull(0);
-    play.pull(1);
-    play.now += LEASE_MILLISECONDS - 1;
-    expect(play.drain(1)).not.toContain(kept[0]);
-  });
-
   it('keeps its batch for longer when files take more than reports tell', () => {
     const batches = new CostEstimate({ setting: 0, meanWeight: 100_000, isGuessed: false, learned: null });
     for (let files = 1; files <= 40; files++) batches.observe(files, 100_000, 100_000 + files * 300_000);
@@ -157,35 +149,38 @@ describe('a node whose lease expires', () => {
     expect(rest).not.toContain(kept[0]);
   });
 
-  it('renews its lease when it asks for the same batch again', () => {
+  it.each<[until: string, pass: (play: Play) => void]>([
+    ['its lease expires', play => (play.now += LEASE_MILLISECONDS - 1)],
+    [
+      'the lease that it renewed when it asked for the same batch again',
+      play => {
+        play.now += LEASE_MILLISECONDS - 1;
+        expect(play.pull(0, { batch_uuid: 'u' })).toEqual([0]);
+        play.now += LEASE_MILLISECONDS - 1;
+      },
+    ],
+    [
+      'then, when the clock is set ahead',
+      play => {
+        play.now += 1000 * LEASE_MILLISECONDS;
+        play.clockIsAhead += 1000 * LEASE_MILLISECONDS;
+      },
+    ],
+    [
+      'then, while the server is down',
+      play => {
+        play.now += 100 * LEASE_MILLISECONDS;
+        play.readBack();
+      },
+    ],
+  ])('keeps its batch until %s', (_, pass) => {
     const play = new Play();
-    const kept = play.pull(0, { batch_uuid: 'u' });
+    expect(play.pull(0, { batch_uuid: 'u' })).toEqual([0]);
     play.pull(1);
-    play.now += LEASE_MILLISECONDS - 1;
-    expect(play.pull(0, { batch_uuid: 'u' })).toEqual(kept);
-    play.now += LEASE_MILLISECONDS - 1;
-    expect(play.drain(1)).not.toContain(kept[0]);
-  });
-
-  it('keeps its lease when the clock is set ahead', () => {
-    const play = new Play();
-    const kept = play.pull(0);
-    play.pull(1);
-    play.now += 1000 * LEASE_MILLISECONDS;
-    play.clockIsAhead += 1000 * LEASE_MILLISECONDS;
-    expect(play.drain(1)).not.toContain(kept[0]);
+    pass(play);
+    expect(play.drain(1)).not.toContain(0);
     play.now += LEASE_MILLISECONDS;
-    expect(play.drain(1)).toEqual(kept);
-  });
-
-  it('keeps its lease while the server is down', () => {
-    const play = new Play();
-    const kept = play.pull(0);
-    play.now += 100 * LEASE_MILLISECONDS;
-    play.readBack();
-    expect(play.drain(1)).not.toContain(kept[0]);
-    play.now += LEASE_MILLISECONDS;
-    expect(play.drain(1)).toEqual(kept);
+    expect(play.drain(1)).toEqual([0]);
   });
 });
 

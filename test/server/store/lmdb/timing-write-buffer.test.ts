@@ -1,12 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../../../src/protocol/limits.js';
-import { openLog } from '../../../../src/server/process/log.js';
 import { decodeTimings } from '../../../../src/server/store/codecs/timing-codec.js';
 import { closeParts, openParts, type Parts } from '../../../../src/server/store/lmdb/parts.js';
 import { PathNumbers } from '../../../../src/server/store/lmdb/path-numbers.js';
 import { lmdbTimings } from '../../../../src/server/store/lmdb/timings.js';
-import { applyPendingRuns } from '../../../../src/server/store/lmdb/writes/apply-times.js';
 import {
   BUFFERED_TIMINGS,
   TimingWriteBuffer,
@@ -84,21 +82,6 @@ describe('times that were just recorded', () => {
     expect(written).toEqual(await secondsOf(store, 1, paths));
     expect(written.slice(0, 700).every(seconds => seconds! > 10)).toBe(true);
     expect(written.slice(700).every(seconds => seconds === 10)).toBe(true);
-  });
-
-  it('are applied at the next start if the process was killed before they were written', async () => {
-    withoutTimers();
-    const store = memoryStore();
-    await record(store, 1, { 'a_spec.rb': 5, 'b_spec.rb': 0 });
-    await record(store, 1, { 'a_spec.rb': 9 }, { node_index: 1, at: NOW + 1 });
-    await store.parts.runs.settle();
-    const next = asWritten(store.parts);
-    await applyPendingRuns(next, openLog('silent'));
-    expect(await secondsIn(next, PATHS)).toEqual([7, null]);
-    await next.timingBuffer.save();
-    expect(next.pendingRuns.getCount()).toBe(0);
-    await applyPendingRuns(next, openLog('silent'));
-    expect(await secondsIn(next, PATHS)).toEqual([7, null]);
   });
 });
 

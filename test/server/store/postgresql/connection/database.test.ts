@@ -16,6 +16,7 @@ import {
 } from '../../../../harness/postgresql-store.js';
 import { TcpProxy } from '../../../../harness/proxy.js';
 import { temporaryFolder } from '../../../../harness/temporary-folder.js';
+import { freePort } from '../../../../testbed/free-port.js';
 import { type Cluster, createDatabase, startCluster } from '../../../../testbed/postgresql.js';
 import { createCertificate } from '../../../http/create-certificate.js';
 
@@ -385,14 +386,6 @@ describe.skipIf(cluster === null)('a database that cannot be opened', () => {
     );
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
-}
 
 describe.skipIf(cluster === null)('a cluster of its own', () => {
   const { tlsCert, tlsKey } = createCertificate('localhost', temporaryFolder(afterAll));
