@@ -122,6 +122,13 @@ describe('the expiry sweep', () => {
     expect(leftovers(store.parts)).toEqual([]);
   });
 
+  it('keeps the records of a build while a run is left', async () => {
+    const store = memoryStore();
+    await recordNodes(store, [0, 1], node => NOW + 100 * node);
+    await sweep(store, NOW + 50);
+    expect(recordsByTable(store.parts)).toMatchObject({ builds: 1, buildNumbers: 2, subsets: 1, buildIndex: 8 });
+  });
+
   it('deletes a bounded number of builds in a step', async () => {
     const store = memoryStore();
     await Promise.all(upTo(500).map(i => record(store, 1, {}, { commit_hash: `c${i}`, at: NOW + i })));
@@ -159,5 +166,26 @@ describe('the expiry sweep', () => {
     expect([...expiry.getKeys()]).toEqual([[NOW + DAY, 'build', 1]]);
     await sweep(store, NOW + DAY + 1);
     expect(leftovers(store.parts)).toEqual([]);
+  });
+
+  it('leaves no record in a store with records of all kinds', async () => {
+    const store = memoryStore({ cacheBytes: 4000 });
+    const { parts, queues, splits } = store;
+    const rounds = upTo(6).map(async i => {
+      const at = NOW + 100 * i;
+      await record(store, 1, { [`spec/${i % 3}_spec.rb`]: 3, 'spec/often_spec.rb': 3 }, { commit_hash: `c${i % 2}`, at });
+      // Some are fixed.
+      const split = splitOf(i < 3 ? `${i % 2}` : null, 300);
+      await splits.use(split, await splits.create(split, newSplit(store, split), at), at);
+      const key = queueOf(`build-${i}`, 250);
+      await queues.create(key, newQueue(store, 250), at);
+      await handOut(store, key, 250);
+      await queues.repeat(queueOf(`repeat-${i}`, 250), at + 50);
+    });
+    await Promise.all(rounds);
+    await parts.runs.settle();
+    expect(leftovers(parts).length).toBeGreaterThan(10);
+    for (const before of [NOW + 150, NOW + 333, NOW + 2 * HOUR]) await sweep(store, before);
+    expect(leftovers(parts)).toEqual([]);
   });
 });
