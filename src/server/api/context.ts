@@ -20,8 +20,12 @@ export interface Context {
   store: Store;
   jobs: JobRunner;
   completeness: CompletenessChecker;
-  /** Gets the builds that need a new summary. */
-  summarizer: { recorded(project: number, build: BuildKey): void; outdated(build: ProjectBuild): void };
+  /** Gets the builds that need a new summary, and the projects whose next queue is planned with what their newest build tells. */
+  summarizer: {
+    recorded(project: number, build: BuildKey): void;
+    outdated(build: ProjectBuild): void;
+    learnFirst(project: number): Promise<void>;
+  };
   whatIfs: WhatIfPlayer;
   /** When nodes asked for their part of a split. */
   splitAsks: SplitAsks;

@@ -50,6 +50,7 @@ async function prepareLarge<K extends keyof Posts>(
   // The worker thread finds the token in the body. Until then a guess names the project that takes turns.
   const guess = project === null ? guessToken(body) : null;
   const owner = guess === null ? project : await projectOfToken(store.access, guess, now());
+  if (owner !== null) await learnFor(context, job, owner);
   const sooner = () => (owner === null ? null : prepareCached(context, job, { body, token }, owner));
   const ready = await sooner();
   if (ready && 'prepared' in ready) return ready;
@@ -77,18 +78,26 @@ async function prepareCached<K extends keyof Posts>(
 
 /** Prepares a POST on this thread, or returns the input for a worker thread that does it. @param cached its suite; null: it is not cached */
 function prepareHere<K extends keyof Posts>(
-  { store, pullCost }: Context,
+  context: Context,
   job: K,
   sent: RawParameters,
   project: number,
   cached: Suite | null,
 ): Soon<Prepared<K> | PostInput<K>> {
+  const { store, pullCost } = context;
   const post = posts[job];
   const { asked, suite } = post.read(sent, project, cached);
-  const preparing: Soon<object | null> = post.prepare(store, asked as never, suite, { pullCost, isWorker: false });
+  const preparing: Soon<object | null> = whenKnown(suite && learnFor(context, job, project), () =>
+    post.prepare(store, asked as never, suite, { pullCost, isWorker: false }),
+  );
   return whenKnown(preparing, prepared =>
     prepared ? ({ project, prepared } as Prepared<K>) : ({ asked, columns: suite?.columns ?? null, project } as PostInput<K>),
   );
+}
+
+/** A queue is planned with what batches of the project cost, so that is learned first. */
+function learnFor({ summarizer }: Context, job: keyof Posts, project: number): Soon<void> {
+  if (job === 'prepareQueue' || job === 'prepareTestQueue') return summarizer.learnFirst(project);
 }
 
 function decode(body: Uint8Array): RawParameters | ApiError {

@@ -55,7 +55,7 @@ export class SplitAsks {
     void whenKnown(queues.learned(project, 'split'), learned => {
       const batch = { files: ran.length, weight, elapsed: toWeight((at - asked_at) / 1000) };
       const observed = observedIn([batch], { setting: null, learned });
-      if (observed) queues.learn(project, 'split', observed);
+      if (observed) void queues.learn(project, 'split', observed);
     });
   }
 }

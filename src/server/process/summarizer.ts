@@ -8,6 +8,7 @@ import type { Millis, Store } from '../engine/ports/store.js';
 import { LogThrottle } from '../http/log-throttle.js';
 import { SILENT_MILLISECONDS } from '../insight/timeline/draft-span.js';
 import { SUMMARY_LATEST_MILLISECONDS, UNRECORDED_RUN_MILLISECONDS } from '../insight/trends/build-lines.js';
+import type { SummarizedBuild } from '../insight/trends/build-summary.js';
 import { isOutOfDate, SUMMARY_PAUSE_FACTOR, withSummaries } from '../insight/trends/summary.js';
 import { type BatchSums, tellsMore } from '../planning/batching/batch-cost.js';
 import type { WebhookEvents } from './webhook-events.js';
@@ -44,6 +45,8 @@ export class Summarizer {
   /** Number of summaries written since the start. */
   written = 0;
   readonly #waiting = new Map<string, Waiting>();
+  /** Projects that learn from their newest build now. */
+  readonly #learningFirst = new Map<number, Promise<void>>();
   readonly #throttle = new LogThrottle();
   #timer: NodeJS.Timeout | null = null;
   #last: Promise<void> = Promise.resolve();
@@ -88,6 +91,17 @@ export class Summarizer {
     const key = keyOf(project, build);
     const dueAt = this.uptime();
     if (!this.#waiting.has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
+  }
+
+  /**
+   * Has a project that knows no cost of batches learn it from its newest build, whose summary may not be due yet: the queue of its second
+   * build is planned next.
+   */
+  async learnFirst(project: number): Promise<void> {
+    if (await this.store.queues.learned(project, 'queue')) return;
+    const learning = this.#learningFirst.get(project) ?? this.#learnFromNewest(project);
+    this.#learningFirst.set(project, learning);
+    await learning.catch((err: unknown) => this.#report(err)).finally(() => this.#learningFirst.delete(project));
   }
 
   /** Notes the newest builds of each project whose summaries the last process did not write. */
@@ -182,14 +196,16 @@ export class Summarizer {
     }));
   }
 
-  async #write(key: string, { project, build }: Waiting): Promise<void> {
+  async #read(project: number, { commit_hash, branch, node_total }: BuildKey): Promise<SummarizedBuild> {
     const asker = { project, isPage: false, hasLeft: () => false };
-    const { commit_hash, branch, node_total } = build;
-    const asked = { build: { project, commit_hash, branch, node_total }, at: this.now() };
-    const read = await this.jobs.read('buildSummary', asked, asker);
+    return this.jobs.read('buildSummary', { build: { project, commit_hash, branch, node_total }, at: this.now() }, asker);
+  }
+
+  async #write(key: string, { project, build }: Waiting): Promise<void> {
+    const read = await this.#read(project, build);
     const { recorded, ciRun, summary, observed } = read;
     // Before the summary is there: it is not made again.
-    await this.events.summarized(asked.build, read);
+    await this.events.summarized({ project, ...build }, read);
     if (recorded) await this.store.summaries.put(recorded, summary);
     // A cancelled CI run that goes on again has a summary.
     else if (ciRun && (summary.state !== 'running' || (await this.store.summaries.ofUnrecorded(ciRun))))
@@ -202,7 +218,16 @@ export class Summarizer {
   /** Has a project learn from a build of files that were never measured. Its queue could not: times are recorded after batches end. */
   async #learn(project: number, observed: BatchSums | null): Promise<void> {
     if (observed && tellsMore(observed, await this.store.queues.learned(project, 'queue')))
-      this.store.queues.learn(project, 'queue', observed);
+      await this.store.queues.learn(project, 'queue', observed);
+  }
+
+  async #learnFromNewest(project: number): Promise<void> {
+    const builds = await this.store.builds.list(project, {}, { limit: 1 });
+    for (const { build, summary: written } of await withSummaries(this.store, builds)) {
+      if (!isOutOfDate(build, written)) continue;
+      const { summary, observed } = await this.#read(project, build);
+      if (summary.state !== 'running') await this.#learn(project, observed);
+    }
   }
 
   #report(err: unknown): void {

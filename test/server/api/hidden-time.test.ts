@@ -52,6 +52,18 @@ it('nodes finish together from the second build on, though reports tell half of 
   expect(Math.abs(plan.variants[0].wall / measured - 1)).toBeLessThan(0.05);
 });
 
+it('a second build that begins when the first ends is planned with what the batches of the first cost', async () => {
+  const clock = new Clock();
+  const client = await startServer({}, clock.now, clock.now);
+  const files = Object.fromEntries(Array.from({ length: 183 }, (_, i) => [`t/${i}.test.js`, 0.01]));
+  const build = { mode: 'queue', files, nodes: [{}, { start: 1 }, { start: 4, slow: 1.3 }], batch: 1, hidden: 0.045 } as const;
+  await playCiRun(client, clock, { ...build, commit_hash: 'c0' });
+  const { recorded } = await playCiRun(client, clock, { ...build, commit_hash: 'c1' });
+  const ends = recorded.map(({ at }) => at / 1000);
+  // By the recorded times alone, the second node would get 111 of the 183 files at once, and end 4 s after the first.
+  expect(Math.max(...ends) - Math.min(...ends)).toBeLessThan(1.5);
+});
+
 it.each([
   ['the hidden time of files', 2, 2],
   ['no hidden time where the start of the runner takes long', 0, 40],

@@ -35,7 +35,8 @@ beforeAll(async () => {
   const store = await serveFolder(dataDir, log);
   const filename = new URL('../../../src/server/process/worker.js', import.meta.url).href;
   const threads = startThreads({ filename, setup: { source: { dataDir }, tokenHeader, pullCost }, most: 1, isEager: false }, log);
-  context = { store, jobs: new JobRunner(store, threads, 1), tokenHeader, pullCost, now: () => NOW } as unknown as Context;
+  const summarizer = { learnFirst: async () => {} };
+  context = { store, jobs: new JobRunner(store, threads, 1), summarizer, tokenHeader, pullCost, now: () => NOW } as unknown as Context;
 });
 afterAll(async () => {
   await context.jobs.close();

@@ -252,7 +252,7 @@ function observe({ store, log, metrics }: Context, project: number, { queue, bat
     if (lease !== 'returned') metrics.countReassignedBatch();
     log.warn({ queue: queue.name, node, batch: seq, files }, LEASE_MESSAGES[lease]);
   }
-  if (observed) store.queues.learn(project, 'queue', observed);
+  if (observed) void store.queues.learn(project, 'queue', observed);
   if (isNewBatch) metrics.countBatch(batch!.files.length);
 }
 

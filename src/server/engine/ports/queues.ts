@@ -43,8 +43,11 @@ export interface Queues {
   encode(files: PathTimes<Suite>): Segments;
   /** Returns the sums that queues, or splits, of a project observed of their batches, for the next one; null: nothing. */
   learned(project: number, mode: Mode): Soon<BatchSums | null>;
-  /** Adds what was observed of batches. Nobody waits until it is on disk: if it is lost, the next queue or split learns it again. */
-  learn(project: number, mode: Mode, observed: BatchSums): void;
+  /**
+   * Adds what was observed of batches. Resolves when it is on disk, or lost. Few wait for that: if it is lost, the next queue or split learns
+   * it again.
+   */
+  learn(project: number, mode: Mode, observed: BatchSums): Promise<void>;
   /** The queues in memory now. */
   load(): QueueLoad;
 }

@@ -124,13 +124,13 @@ export class LmdbQueues implements Queues {
     return this.#learned.get(`${project} ${mode}`) ?? this.parts.batchCosts.get([project, mode]) ?? null;
   }
 
-  learn(project: number, mode: Mode, observed: BatchSums): void {
+  async learn(project: number, mode: Mode, observed: BatchSums): Promise<void> {
     const sums = keep(this.learned(project, mode), observed);
     const name = `${project} ${mode}`;
     this.#learned.set(name, sums);
     const isWritten = () => this.#learned.get(name) === sums && this.#learned.delete(name);
     const { projects, batchCosts } = this.parts;
-    void commit(this.parts, () => projects.doesExist(project) && void batchCosts.put([project, mode], sums)).then(isWritten, () => {});
+    await commit(this.parts, () => projects.doesExist(project) && void batchCosts.put([project, mode], sums)).then(isWritten, () => {});
   }
 
   load(): QueueLoad {

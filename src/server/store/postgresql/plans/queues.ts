@@ -124,7 +124,7 @@ export class PostgresqlQueues implements Queues {
     return this.#learnedIn(project, mode);
   }
 
-  learn(project: number, mode: Mode, observed: BatchSums): void {
+  learn(project: number, mode: Mode, observed: BatchSums): Promise<void> {
     const add = async () => {
       // What another process adds at the same moment may be lost: it is a part of an average, and the next builds add to that.
       const sums = keep(await this.#learnedIn(project, mode), observed);
@@ -142,6 +142,7 @@ export class PostgresqlQueues implements Queues {
         if (this.#learning.get(key) === learning) this.#learning.delete(key);
       });
     this.#learning.set(key, learning);
+    return learning;
   }
 
   load(): QueueLoad {
