@@ -107,6 +107,7 @@ function tablesIn(root: RootDatabase) {
     /** The blocks of files of a split or queue, by number, and its other parts, by name; see plan-parts.ts. */
     blobs: table<Buffer, [owner: string, part: EncodedPart['part']]>('blobs', { encoding: 'binary' }),
     /** By the id of a split or queue. */
+    // Apart from their plans: no pull reads them.
     forecasts: table<Forecast, string>('forecasts'),
     /** By the number of the build. */
     summaries: table<Summary, number>('summaries'),
