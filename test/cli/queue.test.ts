@@ -129,6 +129,20 @@ describe('ballast queue', () => {
     await expectCompleteness(server, query, 200, { recorded: 8 });
   });
 
+  it('is red on the node that ends last if no test ran on any', async () => {
+    const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 2))];
+    const pytest = `<testsuites><testsuite name="pytest" errors="0" tests="0"/></testsuites>`;
+    const none = ['sh', '-c', `mkdir -p reports; printf '%s' '${pytest}' > reports/$BALLAST_BATCH.xml; exit 5`, 'sh', '{}'];
+    const run = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, '--fail-unreported', '--', ...none]);
+    expect(run).toMatchObject(
+      ended(
+        1,
+        /no test was selected, and the files count as run\n(.*\n)*ballast: no test ran in any of the 2 test files of this node, nor in any other of this CI run: /,
+      ),
+    );
+    await expectCompleteness(server, { ...BUILD, node_build_id: '7' }, 409, { recorded: 2, no_test_ran: true });
+  });
+
   it('divides the time of a batch without reports, and warns if they are missing', async () => {
     const [server, suite] = [await shared.project(), new TestProject(FILES)];
     const warning =

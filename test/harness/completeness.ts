@@ -22,6 +22,7 @@ export const recordPaths = (client: Client, node_index: number, paths: readonly 
 export const nothingMissing = {
   about: {},
   may_be_empty: false,
+  no_test_ran: false,
   errors: [],
   warnings: [],
   never_handed_out: [],

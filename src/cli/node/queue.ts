@@ -8,6 +8,7 @@ import { nodeLinks } from '../../node/ci/links.js';
 import { Api, RequestRejected, ServerUnreachable } from '../../node/client/api.js';
 import type { BatchResult, FailurePolicy, RecordedFile } from '../../node/client/batch-results.js';
 import { CommandRunner } from '../../node/client/command-runner.js';
+import { assertTestsRan, NoTestRan, OtherAnswer } from '../../node/client/completeness.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../../node/client/fallback.js';
 import { ListMismatch } from '../../node/client/list-mismatch.js';
 import { CommandNotStarted, NodeRun } from '../../node/client/node-run.js';
@@ -135,7 +136,9 @@ async function record(run: NodeRun, runner: CommandRunner, identity: Identity, o
   const recorded = run.takeRecorded();
   // After a signal there is no time for retries.
   if (recorded.length > 0) await recordFiles(recorded, runner.signal ? 0 : options.retries, identity, options);
-  if (recorded.length > 0 && runner.signal === null) await run.testCases.tell(new Api(options), identity);
+  if (recorded.length === 0 || runner.signal !== null) return;
+  await run.testCases.tell(new Api(options), identity);
+  await assertTestsRan(new Api(options), identity, { node_build_id: identity.build_id }, recorded);
 }
 
 async function recordFiles(recorded: readonly RecordedFile[], retries: number, identity: Identity, options: QueueOptions): Promise<void> {
@@ -164,7 +167,7 @@ async function exitCodeOf(work: () => Promise<void>): Promise<number> {
 }
 
 function isExpected(error: unknown): error is Error & { exitCode: number } {
-  return [CommandNotStarted, RequestRejected, ServerUnreachable, ListMismatch].some(kind => error instanceof kind);
+  return [CommandNotStarted, RequestRejected, ServerUnreachable, ListMismatch, NoTestRan, OtherAnswer].some(kind => error instanceof kind);
 }
 
 /** @param before a time of `performance.now` */

@@ -5,6 +5,7 @@ import { UsageError } from '../../base/usage-error.js';
 import { type BuildNode, detectValue, identify } from '../../node/ci/identity.js';
 import { Api } from '../../node/client/api.js';
 import { emptyFile, type FailurePolicy, failureReason, type RecordedFile, recordedFile } from '../../node/client/batch-results.js';
+import { assertTestsRan } from '../../node/client/completeness.js';
 import { recordRun } from '../../node/client/record-run.js';
 import { failureNames, onePathEach, readReport, testCaseName } from '../../node/client/report-files.js';
 import { assertSplitExists, reportsOlderThanSplit, savedCiRun } from '../../node/client/split-state.js';
@@ -36,20 +37,22 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const listed = filesFrom === undefined ? null : await readList(filesFrom);
   const list = listed && new ListedFiles(listed);
   const results = readResults(reports, list);
-  const { byFile, unmatched, areAllLoaded } = results;
+  const { byFile, unmatched } = results;
   warnOfOldReports(reports, filesFrom);
   if (unmatched.length > 0)
     printToStderr(
       `WARNING: left out ${pluralize(unmatched.length, 'test case')} of no known test file: ${list ? describeUnmatched(unmatched, list) : abbreviate(unmatched.map(testCaseName))}`,
     );
-  const isEmpty = areAllLoaded ? () => true : emptyTest(options.mayBeEmpty);
+  const isLoaded = results.loadedCode === (exitCode ?? 0);
+  const isPassed = exitCode === 0 || (exitCode !== undefined && isLoaded);
+  const isEmpty = isLoaded ? () => true : emptyTest(options.mayBeEmpty);
   const notReported = listed?.filter(path => !byFile.has(path)) ?? [];
   const unreported = notReported.filter(path => !isEmpty(path));
   const failed = failureNames(results);
   // Without --exit-code, the caller acts on the exit code of its command.
-  const reason = failureReason({ failed: exitCode === 0 ? failed : [], unreadable: [], unreported }, options);
+  const reason = failureReason({ failed: isPassed ? failed : [], unreadable: [], unreported }, options);
   // If the command succeeded, the files in no report had nothing to run.
-  const isScheduled = exitCode === 0 && reason === null;
+  const isScheduled = isPassed && reason === null;
   if (unreported.length > 0) warnOfUnreported(unreported, listed!.length, isScheduled);
   const recorded: RecordedFile[] = [
     ...[...byFile].map(([path, result]) => recordedFile(path, result)),
@@ -62,6 +65,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const build_id = options.buildId || ciRunToRecord(api, identity, options.environment);
   const isStored = await recordRun(api, { ...identity, build_id }, recorded);
   await assertSplitExists(api, identity);
+  await assertTestsRan(api, identity, build_id === undefined ? {} : { ci_build_id: build_id }, recorded);
   if (failed.length > 0) reportFailures(failed, exitCode);
   if (reason !== null) {
     printToStderr(`${exitCode === 0 ? 'the command ended with 0, but ' : ''}record ends with 1: ${reason}`);
@@ -89,8 +93,8 @@ async function findReports(globs: readonly string[], api: Api, node: BuildNode, 
 function readResults(reports: readonly string[], list: ListedFiles | null): ReportResults {
   const known = list ?? new DiskFiles(process.cwd());
   const results = reports.map(path => {
-    const { cases, areAllLoaded } = readReport(path);
-    return collectResults(cases, known, areAllLoaded);
+    const { cases, loadedCode } = readReport(path);
+    return collectResults(cases, known, loadedCode);
   });
   return mergeResults(list ? results : results.map(addReportedFiles));
 }

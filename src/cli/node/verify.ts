@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agree, pluralize } from '../../base/plural.js';
 import { abbreviate, print, printData, printToStderr } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { detectValue, type Identity, identify, missingMessage } from '../../node/ci/identity.js';
-import { completenessParser, type ReceivedCompleteness } from '../../node/client/answers.js';
+import type { ReceivedCompleteness } from '../../node/client/answers.js';
 import { Api } from '../../node/client/api.js';
+import { askCompleteness, type CiRunId, OtherAnswer } from '../../node/client/completeness.js';
 import { emptyTest } from '../../node/client/test-files.js';
 import { exitCodes } from '../process/exit.js';
 import type { ClientOptions } from './options.js';
@@ -26,14 +26,8 @@ export interface VerifyOptions extends ClientOptions {
   json?: true;
 }
 
-/** The id of a queue or a split of the build; without both, the newest one. */
-type Id = { node_build_id?: string; ci_build_id?: string };
-
 /** Asks about an id, and has the server wait up to some seconds for the build to be complete. */
-type Ask = (id: Id, wait: number) => Promise<ReceivedCompleteness>;
-
-/** The answer is about another request, so it proves nothing. */
-class OtherAnswer extends Error {}
+type Ask = (id: CiRunId, wait: number) => Promise<ReceivedCompleteness>;
 
 /** Proxies give up on requests that wait longer. */
 const MAX_WAIT_SECONDS = 25;
@@ -55,7 +49,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
   const api = new Api(options);
   const isEmpty = emptyTest(options.mayBeEmpty);
   const asked = { ...build, allow_empty: String(options.allowEmpty ?? false) };
-  const ask: Ask = async (id, wait) => excuse(await askServer(api, { ...asked, ...id }, wait), isEmpty);
+  const ask: Ask = async (id, wait) => excuse(await askCompleteness(api, { ...asked, ...id }, wait), isEmpty);
   try {
     const { selected, isKnown } = await waitForAnswers(ask, selection, deadline);
     const incomplete = selected.find(({ is_complete }) => !is_complete);
@@ -79,7 +73,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
 }
 
 interface Selection {
-  ids: Id[];
+  ids: CiRunId[];
   /** True: all ids must be complete. False: an id may be unknown as a queue or as a split. */
   areAllRequired: boolean;
 }
@@ -89,7 +83,7 @@ interface Selection {
  * queue, a split or both. Only --newest asks about another CI run: a complete one may have ended before this one began.
  */
 function selectIds({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, newest, environment }: VerifyOptions): Selection {
-  const given: Id[] = [...(node_build_id ? [{ node_build_id }] : []), ...(ci_build_id ? [{ ci_build_id }] : [])];
+  const given: CiRunId[] = [...(node_build_id ? [{ node_build_id }] : []), ...(ci_build_id ? [{ ci_build_id }] : [])];
   if (newest) {
     if (given.length > 0 || buildId) throw new UsageError(['--newest cannot be combined with an id of the CI run: leave one of them out']);
     return { ids: [{}], areAllRequired: true };
@@ -123,29 +117,16 @@ async function waitForAnswers(
   }
 }
 
-function describeIds(ids: readonly Id[]): string {
+function describeIds(ids: readonly CiRunId[]): string {
   return [...new Set(ids.flatMap(({ node_build_id, ci_build_id }) => node_build_id ?? ci_build_id ?? []))].join(', ');
 }
 
 /** Resolves when the answer may have changed, or after some seconds. */
-async function waitForChange(ask: Ask, id: Id, seconds: number): Promise<void> {
+async function waitForChange(ask: Ask, id: CiRunId, seconds: number): Promise<void> {
   const before = performance.now();
   await ask(id, seconds);
   // A busy server may answer early.
   if (performance.now() - before < PAUSE_MILLISECONDS) await sleep(PAUSE_MILLISECONDS);
-}
-
-/** Throws OtherAnswer when the answer does not repeat what was asked: a cache, or a proxy that mixes up answers, must not pass the gate. */
-async function askServer(api: Api, asked: Id & Record<string, string>, wait: number): Promise<ReceivedCompleteness> {
-  const about = { ...asked, request_id: randomUUID() };
-  const kind = asked.node_build_id !== undefined ? 'queue' : asked.ci_build_id !== undefined ? 'split' : null;
-  const query = new URLSearchParams({ ...about, wait: String(wait) });
-  const answer = await api.get(`/v1/builds/completeness?${query.toString()}`, completenessParser(kind), wait);
-  const answered = answer.about ?? {};
-  if (Object.entries(about).every(([name, value]) => String(answered[name as keyof typeof answered]) === value)) return answer;
-  throw new OtherAnswer(
-    `the answer is about another request: asked about ${JSON.stringify(about)}, answered about ${JSON.stringify(answered)}; let no proxy or cache answer for ${api.options.url}`,
-  );
 }
 
 /** Counts files that may be empty as run, if nothing else is missing. */

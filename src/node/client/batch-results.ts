@@ -8,6 +8,8 @@ export interface RecordedFile {
   time_execution: number;
   /** With a time of 0: the file ran, and had no time to measure. */
   ran?: true;
+  /** With `ran`: no test of the file ran. */
+  no_test?: true;
 }
 
 export interface BatchResult {
@@ -57,12 +59,13 @@ const MIN_SECONDS = 0.001;
 /** Returns what to record for a file in a report. A file that failed in no time could not be loaded, so it did not run. */
 export function recordedFile(path: string, { hasRun, isFailed, seconds, isUnmeasured }: FileResult): RecordedFile {
   if (hasRun && !isUnmeasured && !(isFailed && seconds === 0)) return { path, time_execution: Math.max(MIN_SECONDS, seconds) };
-  return isFailed ? { path, time_execution: 0 } : emptyFile(path);
+  if (isFailed) return { path, time_execution: 0 };
+  return hasRun ? { path, time_execution: 0, ran: true } : emptyFile(path);
 }
 
 /** Record of a file that had nothing to run. */
 export function emptyFile(path: string): RecordedFile {
-  return { path, time_execution: 0, ran: true };
+  return { path, time_execution: 0, ran: true, no_test: true };
 }
 
 /**

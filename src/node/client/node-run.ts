@@ -145,7 +145,10 @@ export class NodeRun {
         throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
       if (this.runner.signal !== null) return { result: await this.#interruptedResult(files), reports: null, remedy };
       const { result, cases } = await this.#resultOf(files, ended);
-      if (ended.exitCode !== 0) printToStderr(`the command ended with ${ended.exitCode} (${batchLabel(this.commandCount, files)})`);
+      if (ended.exitCode !== 0)
+        printToStderr(
+          `the command ended with ${ended.exitCode} (${batchLabel(this.commandCount, files)})${result.failed.length === 0 ? ': no test was selected, and the files count as run' : ''}`,
+        );
       const reports = selecting ? selecting.reportsOf(paths, cases) : casesInReports(cases);
       if (reports === null && ended.exitCode === 0 && cases.size > 0) this.testCases.addSilence(remedy);
       return { result, reports, remedy };
@@ -221,11 +224,13 @@ export class NodeRun {
   ): Promise<{ result: BatchResult; cases: ReportResults['cases'] }> {
     if (this.reportGlobs.length === 0) return { result: resultFromExitCode(files, seconds, exitCode === 0), cases: new Map() };
     const reports = await this.#readReports(files);
-    const { byFile, cases, unreadable, areAllLoaded } = reports;
-    const isEmpty = areAllLoaded ? () => true : this.#mayBeEmpty;
+    const { byFile, cases, unreadable, loadedCode } = reports;
+    const isLoaded = loadedCode === exitCode;
+    const isPassed = exitCode === 0 || isLoaded;
+    const isEmpty = isLoaded ? () => true : this.#mayBeEmpty;
     const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path) && !isEmpty(path));
-    const reason = exitCode === 0 ? failureReason({ failed: failureNames(reports), unreadable, unreported }, this.policy) : null;
-    const isSuccess = exitCode === 0 && reason === null;
+    const reason = isPassed ? failureReason({ failed: failureNames(reports), unreadable, unreported }, this.policy) : null;
+    const isSuccess = isPassed && reason === null;
     const batch = { number: this.commandCount, files, reportGlobs: this.reportGlobs };
     const areReportsUsable = warnOfGaps(batch, reports, unreported, isSuccess, reason);
     const result =

@@ -13,6 +13,12 @@ import { readJunit } from '../reports/xml/junit.js';
 import { isTrx, readTrx } from '../reports/xml/trx.js';
 import { isFile, relativeToCwd } from './test-files.js';
 
+/** The name that pytest gives its suite. */
+const PYTEST = /<testsuite\s[^>]*\bname="pytest"/;
+
+/** The exit code of pytest when it loaded its files, and selected no test in them. A file that it cannot find or load gives another code. */
+const PYTEST_SELECTED_NOTHING = 5;
+
 /**
  * Reads a report in any of the formats, and prints a warning about times that are odd. Throws an Error that names the file; its cause is the
  * error of the reader.
@@ -28,7 +34,8 @@ export function readReport(path: string): Report {
     const text = decodeReport(bytes);
     if (text.trim() === '') throw new ReportError('it is empty');
     if (isJsonReport(text)) return readJsonReport(text);
-    return { cases: readCases(text, sentence => printToStderr(`WARNING: ${path}: ${sentence}`)), areAllLoaded: false };
+    const cases = readCases(text, sentence => printToStderr(`WARNING: ${path}: ${sentence}`));
+    return { cases, loadedCode: cases.length === 0 && PYTEST.test(text) ? PYTEST_SELECTED_NOTHING : null };
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
     throw new Error(`cannot use the report ${path}: ${error.message}`, { cause: error });
@@ -50,8 +57,8 @@ export function readReports(paths: readonly string[], known: KnownFiles): ReadRe
   const unusable: ReadReports['unusable'] = [];
   for (const path of paths) {
     try {
-      const { cases, areAllLoaded } = readReport(path);
-      results.push(collectResults(cases, known, areAllLoaded));
+      const { cases, loadedCode } = readReport(path);
+      results.push(collectResults(cases, known, loadedCode));
     } catch (error) {
       const { message, cause } = error as Error;
       unusable.push({ message, isOtherXml: cause instanceof OtherXml });

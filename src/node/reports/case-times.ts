@@ -41,7 +41,13 @@ function reportedFile({ root }: ReportContext): (testCase: TestCase) => string |
 
 /** Reads the output of go test, plain or with -json. Each package counts as a file. */
 export const readGoTimes: ReadReport = async (bytes, addTime, { known }) =>
-  addTimes(readGoTest(decodeReport(await buffer(bytes))), ({ suite }) => suite.name, known, addTime);
+  addTimes(
+    // A package from the cache has no time, as one without tests.
+    readGoTest(decodeReport(await buffer(bytes))).map(({ isUnmeasured, ...testCase }) => testCase),
+    ({ suite }) => suite.name,
+    known,
+    addTime,
+  );
 
 function addTimes(
   cases: readonly TestCase[],

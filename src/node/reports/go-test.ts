@@ -10,6 +10,7 @@ interface Event {
 }
 
 const PACKAGE = /^(ok {2}|FAIL|\? {3})\t(\S+)(?:\t(?:(\d+(?:\.\d+)?)s|(\(cached\))|\[.*\]))?/;
+const NO_TESTS = '[no tests to run]';
 const TEST = /^\s*--- (PASS|FAIL|SKIP): (.+) \((\d+(?:\.\d+)?)s\)$/;
 
 /** Messages of the compiler may precede it. */
@@ -38,8 +39,10 @@ function readEvents(text: string): TestCase[] {
     if (Package === undefined || !/^(pass|fail|skip)$/.test(Action ?? '')) continue;
     const packageCases = byPackage.get(Package) ?? [];
     byPackage.set(Package, packageCases);
-    if (Test === undefined) for (const testCase of finishPackage(Package, packageCases, Action!, Elapsed)) cases.push(testCase);
-    else packageCases.push(makeCase(Test, Elapsed, Action!));
+    if (Test === undefined) {
+      const action = Action === 'pass' && packageCases.length === 0 ? 'skip' : Action!;
+      for (const testCase of finishPackage(Package, packageCases, action, Elapsed)) cases.push(testCase);
+    } else packageCases.push(makeCase(Test, Elapsed, Action!));
   }
   return cases;
 }
@@ -52,7 +55,7 @@ function parseEvent(line: string, number: number): Event {
   }
 }
 
-/** Cases precede their package. Without -v only failed cases are printed. A cached package did not run. */
+/** Cases precede their package. Without -v only failed cases are printed. A cached package passed before, and takes no time now. */
 function readLines(text: string): TestCase[] {
   const cases: TestCase[] = [];
   let packageCases: TestCase[] = [];
@@ -61,8 +64,9 @@ function readLines(text: string): TestCase[] {
     if (test) packageCases.push(makeCase(test[2]!, Number(test[3]), test[1]!.toLowerCase()));
     const [, state, name, seconds = '0', cached] = PACKAGE.exec(line) ?? [];
     if (name === undefined) continue;
-    const action = state === 'FAIL' ? 'fail' : state === 'ok  ' && !cached ? 'pass' : 'skip';
-    for (const testCase of finishPackage(name, packageCases, action, Number(seconds))) cases.push(testCase);
+    const action = state === 'FAIL' ? 'fail' : state === 'ok  ' && !line.includes(NO_TESTS) ? 'pass' : 'skip';
+    const finished = finishPackage(name, packageCases, action, Number(seconds));
+    for (const testCase of finished) cases.push(cached ? { ...testCase, isUnmeasured: true } : testCase);
     packageCases = [];
   }
   return cases;

@@ -32,8 +32,8 @@ export function readJsonReport(text: string): Report {
   try {
     const json = JSON.parse(text) as Partial<RspecJson & JestJson & CtrfJson>;
     if (Array.isArray(json.examples)) return readRspec(json as RspecJson);
-    if (Array.isArray(json.testResults)) return { cases: (json as JestJson).testResults.flatMap(casesOfFile), areAllLoaded: false };
-    if (Array.isArray(json.results?.tests)) return { cases: casesOfCtrf(json as CtrfJson), areAllLoaded: false };
+    if (Array.isArray(json.testResults)) return { cases: (json as JestJson).testResults.flatMap(casesOfFile), loadedCode: null };
+    if (Array.isArray(json.results?.tests)) return { cases: casesOfCtrf(json as CtrfJson), loadedCode: null };
   } catch (error) {
     throw new ReportError(`it is not JSON of RSpec, Jest, vitest or CTRF: ${(error as Error).message}`);
   }
@@ -97,7 +97,7 @@ function readRspec({ examples, summary }: RspecJson): Report {
   }));
   const errors = summary?.errors_outside_of_examples_count;
   if (errors) cases.push({ ...emptyCase, name: 'an error outside of examples', isFailed: true });
-  return { cases, areAllLoaded: errors === 0 };
+  return { cases, loadedCode: errors === 0 ? 0 : null };
 }
 
 /** A file without cases gets one without a name, so that its failure, or that it is empty, is not lost. */

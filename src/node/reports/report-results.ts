@@ -16,7 +16,7 @@ export interface FileResult {
 export interface Report {
   cases: TestCase[];
   /** As in ReportResults. */
-  areAllLoaded: boolean;
+  loadedCode: number | null;
 }
 
 export interface ReportResults {
@@ -25,8 +25,11 @@ export interface ReportResults {
   cases: Map<string, TestCase[]>;
   /** Test cases whose file is not known. */
   unmatched: TestCase[];
-  /** The runner says that it loaded every file that it was given, so those in no report have nothing to run. */
-  areAllLoaded: boolean;
+  /**
+   * The exit code that says, beside this report, that the runner loaded every file that it was given: those in no report have nothing to run.
+   * Null: no exit code does.
+   */
+  loadedCode: number | null;
 }
 
 interface SuiteSum {
@@ -87,7 +90,7 @@ function addCases(byFile: Map<string, TestCase[]>, file: string, cases: readonly
 }
 
 /** Returns what one report says about the known files. */
-export function collectResults(cases: readonly TestCase[], known: KnownFiles, areAllLoaded = false): ReportResults {
+export function collectResults(cases: readonly TestCase[], known: KnownFiles, loadedCode: number | null = null): ReportResults {
   const times = new FileTimes();
   const unmatched: TestCase[] = [];
   const byFile = new Map<string, TestCase[]>();
@@ -97,7 +100,7 @@ export function collectResults(cases: readonly TestCase[], known: KnownFiles, ar
     else addCases(byFile, file, [testCase]);
     times.add(testCase, file);
   }
-  return { byFile: times.end(), cases: byFile, unmatched, areAllLoaded };
+  return { byFile: times.end(), cases: byFile, unmatched, loadedCode };
 }
 
 /** Merges the results of several reports, such as the shards of one run. */
@@ -113,6 +116,6 @@ export function mergeResults(all: readonly ReportResults[]): ReportResults {
     cases,
     unmatched: all.flatMap(({ unmatched }) => unmatched),
     // Of several processes, one may have ended without a report.
-    areAllLoaded: all.length === 1 && all[0]!.areAllLoaded,
+    loadedCode: all.length === 1 ? all[0]!.loadedCode : null,
   };
 }

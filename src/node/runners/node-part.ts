@@ -10,6 +10,7 @@ import type { Environment } from '../ci/systems.js';
 import { parseServer } from '../client/address.js';
 import { Api, ServerUnreachable } from '../client/api.js';
 import { type RecordedFile, recordedFile } from '../client/batch-results.js';
+import { assertTestsRan } from '../client/completeness.js';
 import { estimateText, type PlannedFile } from '../client/planned-file.js';
 import { recordRun } from '../client/record-run.js';
 import { requestNodeFiles } from '../client/split.js';
@@ -123,6 +124,7 @@ export class NodePart {
     try {
       await recordRun(this.#api, identity, recorded);
       await assertSplitExists(this.#api, identity);
+      await assertTestsRan(this.#api, identity, { ci_build_id: identity.build_id }, recorded);
     } catch (error) {
       if (!(error instanceof ServerUnreachable)) throw error;
       const lost = `the times of ${pluralize(recorded.length, 'test file')} are not recorded`;

@@ -8,6 +8,8 @@ export interface CompletenessAnswer {
   kind: 'queue' | 'split' | null;
   test_files: Count;
   recorded: Count;
+  /** True if files were recorded, and their clients said of each that no test of it ran. */
+  no_test_ran: boolean;
   /** Why the build is not complete, and what to do. Empty if it is complete. */
   errors: string[];
   /**

@@ -35,8 +35,10 @@ export interface ListedTestFile {
 export interface RecordedTestFile {
   path: Path;
   time_execution: number & tags.Minimum<0>;
-  /** With a time of 0: the file ran, and had no time to measure. It has no test case, or all of them are skipped. */
+  /** With a time of 0: the file ran, and had no time to measure. */
   ran?: boolean;
+  /** With a time of 0: no test of the file ran. It has none, or all of them are skipped or not selected. */
+  no_test?: boolean;
 }
 
 /** A test file to run. A null time is unknown. */

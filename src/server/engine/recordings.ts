@@ -19,13 +19,16 @@ export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: str
   const paths: string[] = [];
   const seconds: number[] = [];
   let hasTestCases = false;
-  for (const { path, time_execution, ran } of testFiles) {
+  let hasNoTest = testFiles.length > 0;
+  for (const { path, time_execution, ran, no_test = false } of testFiles) {
     paths.push(path);
     // A client may send -0.
     seconds.push(time_execution > 0 ? time_execution : ran ? UNTIMED : 0);
+    hasNoTest &&= no_test && time_execution === 0;
     hasTestCases ||= time_execution > 0 && fileOf(path) !== null && pieceOf(path) === null;
   }
-  return { paths, seconds, hasTestCases, ci_run: ci_build_id === undefined ? 0 : shortDigest(ci_build_id), asked_at: null };
+  const ci_run = ci_build_id === undefined ? 0 : shortDigest(ci_build_id);
+  return { paths, seconds, hasTestCases, hasNoTest, ci_run, asked_at: null };
 }
 
 /** A path of a run. */

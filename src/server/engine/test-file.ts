@@ -2,8 +2,10 @@
 export interface RecordedTestFile {
   path: string;
   time_execution: number;
-  /** With a time of 0: the file ran, and had no time to measure. It has no test case, or all of them are skipped. */
+  /** With a time of 0: the file ran, and had no time to measure. */
   ran?: boolean;
+  /** With a time of 0: no test of the file ran. It has none, or all of them are skipped or not selected. */
+  no_test?: boolean;
 }
 
 /** The seconds of a file that ran and had no time to measure: negative zero, which is 0 in every sum and comparison. */

@@ -18,7 +18,7 @@ const notRun = { seconds: 0, hasRun: false };
 const timed = (results: Record<string, number | 'ran'>) =>
   Object.entries(results).map(([path, time]) => ({
     path,
-    ...(time === 'ran' ? { time_execution: 0, ran: true } : { time_execution: time }),
+    ...(time === 'ran' ? { time_execution: 0, ran: true, no_test: true } : { time_execution: time }),
   }));
 
 it.each<[what: string, reported: Parameters<typeof reports>[0], passed: boolean, times: Parameters<typeof timed>[0], failed: string[]]>([

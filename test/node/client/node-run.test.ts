@@ -138,6 +138,36 @@ describe('a command that ended with 0', () => {
   });
 });
 
+describe('a command that ended with 5, as pytest does when it selected no test', () => {
+  const pytest = (...cases: string[]) =>
+    `<testsuites name="pytest tests"><testsuite name="pytest" errors="0" tests="0">${cases.join('')}</testsuite></testsuites>`;
+  const EMPTY = ['a.js', 'b.js'].map(path => ({ path, time_execution: 0, ran: true, no_test: true }));
+
+  it('ran its files if the report of pytest has no case', async () => {
+    const result = await runBatch({ 'r.xml': pytest() }, { code: 5, failUnreported: true });
+    expect(result).toMatchObject({ hasFailed: false, failed: [], recorded: EMPTY });
+    expect(result.stderrText).toBe(
+      'ballast: the command ended with 5 (batch 1, 2 test files): no test was selected, and the files count as run\n',
+    );
+  });
+
+  it.each<[situation: string, reports: Record<string, string>, code: number]>([
+    ['of another runner', { 'r.xml': makeReport() }, 5],
+    ['with a case', { 'r.xml': pytest(passed('a.js')) }, 5],
+    ['that is cut off', { 'r.xml': '<testsuites><testsuite name="pytest">' }, 5],
+    ['of another exit code, as for a file that is missing', { 'r.xml': pytest() }, 4],
+    ['and another report: a process may have ended without one', { 'r.xml': pytest(), 's.xml': pytest() }, 5],
+    ['that is missing', {}, 5],
+  ])('failed with a report %s', async (_, reports, code) => {
+    expect(await runBatch(reports, { code })).toMatchObject({ hasFailed: true });
+  });
+
+  it('says nothing of its files with 0, the exit code that a shell script may end with', async () => {
+    const { recorded } = await runBatch({ 'r.xml': pytest() });
+    expect(recorded).toEqual(['a.js', 'b.js'].map(path => ({ path, time_execution: 0 })));
+  });
+});
+
 describe('a piece of a file', () => {
   const FILE = 'a.test.js';
   const PATH = `${FILE}::piece 1 of 2`;

@@ -49,7 +49,18 @@ describe('output of go test', () => {
     expect(readGoTest(plain).find(({ suite }) => suite.name.endsWith('mail'))).toMatchObject({
       seconds: 0,
       isFailed: false,
-      isSkipped: true,
+      isSkipped: false,
+      isUnmeasured: true,
+    });
+  });
+
+  it.each([
+    ['plain', 'ok  \texample.com/shop/cart\t0.003s [no tests to run]\n'],
+    ['plain, with coverage', 'ok  \texample.com/shop/cart\t0.003s\tcoverage: 0.0% of statements [no tests to run]\n'],
+    ['with -json', '{"Action":"pass","Package":"example.com/shop/cart","Elapsed":0.003}\n'],
+  ])('%s ran no test if -run selected none', (_, text) => {
+    expect(Object.fromEntries(collectResults(readGoTest(text), listed).byFile)).toMatchObject({
+      'example.com/shop/cart': { isFailed: false, hasRun: false },
     });
   });
 

@@ -10,9 +10,9 @@ const rspec = (errors: number, ...examples: object[]) =>
 
 /** Results of these files in a report. */
 function resultsOf(text: string, ...paths: string[]) {
-  const { cases, areAllLoaded } = readJsonReport(text);
+  const { cases, loadedCode } = readJsonReport(text);
   const { byFile, unmatched } = collectResults(cases, new ListedFiles(paths));
-  return { byFile: Object.fromEntries(byFile), unmatched: unmatched.length, areAllLoaded };
+  return { byFile: Object.fromEntries(byFile), unmatched: unmatched.length, loadedCode };
 }
 
 describe('the JSON of RSpec', () => {
@@ -25,7 +25,7 @@ describe('the JSON of RSpec', () => {
           'spec/b_spec.rb': { seconds: 0, isFailed: false, hasRun: false },
         },
         unmatched: 0,
-        areAllLoaded: true,
+        loadedCode: 0,
       },
     );
   });
@@ -33,18 +33,18 @@ describe('the JSON of RSpec', () => {
   it('says nothing of the other files when there are several reports: a process may have ended without one', () => {
     const known = new ListedFiles(['spec/a_spec.rb', 'spec/b_spec.rb']);
     const results = ['a', 'b'].map(name => {
-      const { cases, areAllLoaded } = readJsonReport(rspec(0, example(`./spec/${name}_spec.rb[1:1]`, 'passed', 1)));
-      return collectResults(cases, known, areAllLoaded);
+      const { cases, loadedCode } = readJsonReport(rspec(0, example(`./spec/${name}_spec.rb[1:1]`, 'passed', 1)));
+      return collectResults(cases, known, loadedCode);
     });
-    expect(mergeResults(results.slice(0, 1)).areAllLoaded).toBe(true);
-    expect(mergeResults(results).areAllLoaded).toBe(false);
+    expect(mergeResults(results.slice(0, 1)).loadedCode).toBe(0);
+    expect(mergeResults(results).loadedCode).toBe(null);
   });
 
   it('fails for a file that could not be loaded, and does not say that any was', () => {
-    expect(resultsOf(rspec(1), 'spec/a_spec.rb')).toEqual({ byFile: {}, unmatched: 1, areAllLoaded: false });
+    expect(resultsOf(rspec(1), 'spec/a_spec.rb')).toEqual({ byFile: {}, unmatched: 1, loadedCode: null });
     expect(readJsonReport(rspec(1)).cases).toMatchObject([{ name: 'an error outside of examples', isFailed: true }]);
     // Older versions do not count these errors.
-    expect(readJsonReport('{"examples":[]}').areAllLoaded).toBe(false);
+    expect(readJsonReport('{"examples":[]}').loadedCode).toBe(null);
   });
 });
 
@@ -101,7 +101,7 @@ describe('a report in CTRF', () => {
         'shop::api': { seconds: 0.5, isFailed: false, hasRun: false },
       },
       unmatched: 1,
-      areAllLoaded: false,
+      loadedCode: null,
     });
   });
 
@@ -111,7 +111,7 @@ describe('a report in CTRF', () => {
     expect(resultsOf(ctrf({ failed: 'all' }, ...durations, ...strange), 'a.js')).toEqual({
       byFile: { 'a.js': { seconds: 0, isFailed: false, hasRun: true } },
       unmatched: strange.length,
-      areAllLoaded: false,
+      loadedCode: null,
     });
   });
 

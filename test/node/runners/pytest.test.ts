@@ -168,18 +168,36 @@ describe.skipIf(!python)('pytest with the plugin', { timeout: 120_000 }, () => {
     expect(suite.said('ran')).toEqual(slowestFirst);
   });
 
-  it('of more nodes than files is green where nothing is left, and red where nothing was selected', async () => {
+  it('of more nodes than files is green where nothing is left', async () => {
     const server = await startServer();
     const suite = new Suite({ 'test_a.py': passing, 'test_b.py': passing });
     const runs = await Promise.all([0, 1, 2, 3].map(node => suite.node(server, node, 4)));
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
     expect(runs.filter(({ output }) => output.includes('there are more nodes than test files (2): nothing is left'))).toHaveLength(2);
     await expectCompleteness(server, build(4), 200, { test_files: 2, recorded: 2 });
-    const selected = await suite.node(server, 0, 1, ['-k', 'no_such_name']);
-    expect(selected).toEqual(ended(5, 'no test was selected in the 2 test files of this node'));
-    await expectCompleteness(server, build(1), 200, { test_files: 2, recorded: 2 });
     const none = new Suite({ 'a.py': '' });
     expect((await none.node(server, 0, 1)).code).toBe(5);
+  });
+
+  it('is green on a node where no test was selected, and red on the last one when none was on any', async () => {
+    const server = await startServer();
+    const suite = new Suite({ 'test_a.py': 'def test_one(): pass\n', 'test_b.py': 'def test_two(): pass\n' });
+    const runs = [await suite.node(server, 0, 2, ['-k', 'one']), await suite.node(server, 1, 2, ['-k', 'one'])];
+    expect(runs.map(({ code }) => code)).toEqual([0, 0]);
+    expect(runs.filter(({ output }) => output.includes('no test was selected in the 1 test file of this node'))).toHaveLength(1);
+    await expectCompleteness(server, build(2), 200, { recorded: 2, no_test_ran: false });
+
+    const none = (node: number) => suite.node(server, node, 2, ['-k', 'no_such_name'], { BALLAST_COMMIT_HASH: 'c2' });
+    expect((await none(0)).code).toBe(0);
+    const last = await none(1);
+    expect(last).toEqual(ended(5, 'ERROR: no test ran in the only test file of this node, nor in any other of this CI run'));
+    await expectCompleteness(server, { ...build(2), commit_hash: 'c2' }, 409, { recorded: 2, no_test_ran: true });
+
+    suite.write('test_a.py', 'import pytest\n@pytest.mark.skip\ndef test_one(): pass\n');
+    const skipped = await suite.node(server, 0, 1, ['test_a.py'], { BALLAST_COMMIT_HASH: 'c3' });
+    expect(skipped).toEqual(ended(1, 'ERROR: no test ran in the only test file'));
+    const fallback = await suite.node(unreachableServer, 0, 2, ['-k', 'no_such_name', '--ballast-fallback']);
+    expect(fallback).toEqual(ended(5, 'the times are not recorded', 'ERROR: no test ran in any of the 2 test files'));
   });
 
   it.skipIf(!withXdist)('gives all workers of xdist one part, and records it once, with what each of them imported', async () => {

@@ -123,6 +123,26 @@ describe('GET /builds/completeness', () => {
     await expectCompleteness(server, query, 200, { ...COMPLETE, test_files: 25, recorded: 25 });
   });
 
+  it('is 409 while no test ran in any file, whatever may be empty', async ({ server }) => {
+    const [first, second] = await handOut(server, 'queue', '8');
+    const empty = (paths: readonly string[]) => paths.map(path => ({ path, time_execution: 0, ran: true, no_test: true }));
+    const query = { node_build_id: '8' };
+    for (const [node_index, paths] of [first, second].entries())
+      await record(server, { ...buildKey, node_index, test_files: empty(paths) });
+    const incomplete = {
+      recorded: 9,
+      no_test_ran: true,
+      may_be_empty: false,
+      errors: [expect.stringMatching(/^no test ran in any recorded test file, /)],
+    };
+    await expectCompleteness(server, query, 409, incomplete);
+    await expectCompleteness(server, { ...query, allow_empty: 'true' }, 409, incomplete);
+    // A package of Go that came from the cache passed, and took no time.
+    const cached = { path: first[0], time_execution: 0, ran: true };
+    await record(server, { ...buildKey, node_index: 0, test_files: [cached, ...empty(first.slice(1))] });
+    await expectCompleteness(server, query, 200, { ...COMPLETE, no_test_ran: false });
+  });
+
   it('is 409 for a split until every node has recorded its files', async ({ server }) => {
     const nodes = await handOut(server, 'split', '100');
     await recordPaths(server, 0, nodes[0]);

@@ -295,19 +295,25 @@ class Api:
 
     def post(self, path, message, parse, retries=None):
         """Returns what `parse` makes of the answer. Raises Unreachable, or Refused if `parse` returns None."""
+        return self.send("POST", path, message, parse, retries)
+
+    def get(self, path, parse):
+        return self.send("GET", path, None, parse)
+
+    def send(self, method, path, message, parse, retries=None):
         target = self.base + path
         retries = self.retries if retries is None else retries
         for count in range(retries + 1):
-            reply, reason = self.attempt(target, message, count)
+            reply, reason = self.attempt(method, target, message, count)
             if reason is None:
-                return checked(f"POST {target}", reply, parse)
+                return checked(f"{method} {target}", reply, parse)
             if count < retries:
                 after = reply.headers.get("Retry-After", "") if reply else ""
                 time.sleep(min(MAX_PAUSE_SECONDS, int(after) if re.fullmatch(r"[0-9]{1,6}", after) else 2**count))
         times = f", {retries + 1} times" if retries > 0 else ""
-        raise Unreachable(f"no answer from POST {target}{times} ({reason})")
+        raise Unreachable(f"no answer from {method} {target}{times} ({reason})")
 
-    def attempt(self, target, message, count):
+    def attempt(self, method, target, message, count):
         """Returns the reply, and why it does not count as an answer, or None."""
         headers = {
             "Content-Type": "application/json",
@@ -319,7 +325,7 @@ class Api:
             "SERVICE-CLIENT-VERSION": VERSION,
             "X-Retry-Count": str(count),
         }
-        request = urllib.request.Request(target, json.dumps(message).encode(), headers, method="POST")
+        request = urllib.request.Request(target, message and json.dumps(message).encode(), headers, method=method)
         deadline = time.monotonic() + TIMEOUT_SECONDS
         try:
             try:
@@ -419,6 +425,20 @@ def parse_recording(reply):
     if reply.status == 201 and (not reply.body or message is not None):
         return True, message
     return (False, message) if reply.status == 202 and message else None
+
+
+def no_tests_parser(about):
+    """Returns whether no test ran in any file of the CI run. Refuses an answer about another request."""
+
+    def parse(reply):
+        body = reply.json if reply.status in (200, 409) and isinstance(reply.json, dict) else {}
+        answered, no_test_ran, counts = body.get("about"), body.get("no_test_ran"), (body.get("recorded"), body.get("test_files"))
+        is_about = isinstance(answered, dict) and all(str(answered.get(name)) == str(value) for name, value in about.items())
+        if not is_about or not isinstance(no_test_ran, bool) or not all(isinstance(count, int) for count in counts):
+            return None
+        return no_test_ran and counts[0] >= counts[1]
+
+    return parse
 
 
 def digest_of(paths):
@@ -692,11 +712,14 @@ class Results:
                 unfinished.append(path)
             else:
                 recorded.append(file)
+        is_green = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        has_no_test = is_green and recorded != [] and all(file.get("no_test") for file in recorded)
         try:
             if recorded:
                 self.record(session, recorded)
             if plan["split"] is not None:
                 self.assert_split_exists(plan)
+                has_no_test = has_no_test and self.is_whole_run_without_tests()
         except Unreachable as error:
             if not self.settings["fallback"]:
                 raise
@@ -704,9 +727,13 @@ class Results:
         if unfinished:
             text = f"{count_of(unfinished, 'test file')} of this node did not run to the end, and {'was' if len(unfinished) == 1 else 'were'} not recorded: {abbreviate(unfinished)}"
             self.fail(session, pytest.ExitCode.TESTS_FAILED, text)
+        elif has_no_test:
+            code = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+            files = "the only test file" if len(plan["part"]) == 1 else f"any of the {len(plan['part'])} test files"
+            self.fail(session, code, f"no test ran in {files} of this node, nor in any other of this CI run")
         elif session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
-            text = f"no test was selected in the {count_of(plan['part'], 'test file')} of this node"
-            self.lines.append((text, "red"))
+            self.lines.append((f"no test was selected in the {count_of(plan['part'], 'test file')} of this node", None))
+            session.exitstatus = pytest.ExitCode.OK
 
     def recorded_file(self, path, plan):
         """Returns what to record for a file; None: it did not run to the end."""
@@ -714,7 +741,7 @@ class Results:
         if path in plan.get("failed", []):
             return {"path": path, "time_execution": 0}
         if path in plan.get("empty", []) or (run and not run.has_run and len(run.finished) >= run.tests):
-            return {"path": path, "time_execution": 0, "ran": True}
+            return {"path": path, "time_execution": 0, "ran": True, "no_test": True}
         if run is None or len(run.finished) < run.tests:
             return None
         # The sum of the work: every worker imports the file.
@@ -741,6 +768,13 @@ class Results:
         answer = Api(self.settings).post("/v1/build_distributions/subset", message, parse)
         if answer.get("build_distribution_id") != plan["split"]:
             raise Failure(f"the server no longer has the split that this node ran a part of ({plan['split']}): {LOST}")
+
+    def is_whole_run_without_tests(self):
+        """Returns whether all files of the CI run are recorded, and no test ran in any. The node that records last finds that out."""
+        identity = self.settings["identity"]
+        names = ("commit_hash", "branch", "node_total", "ci_build_id")
+        about = {**{name: identity[name] for name in names}, "request_id": os.urandom(16).hex()}
+        return Api(self.settings).get(f"/v1/builds/completeness?{urllib.parse.urlencode(about)}", no_tests_parser(about))
 
     def fail(self, session, code, text):
         self.lines.append((f"ERROR: {text}", "red"))

@@ -23,7 +23,9 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
   for (const node of new Set([...comparison.handed_out_not_recorded.map(({ node_index }) => node_index), ...comparison.lostReruns])) {
     if (build && (await store.builds.runs(build.number, node)).length >= limits.runsPerNode) full.push(node);
   }
-  const { errors, mayBeEmpty } = incompleteness(assigned, comparison, { runs: runs.length, full, allowsEmpty });
+  const withFiles = runs.filter(({ paths }) => paths.length > 0);
+  const noTestRan = withFiles.length > 0 && withFiles.every(({ hasNoTest }) => hasNoTest);
+  const { errors, mayBeEmpty } = incompleteness(assigned, comparison, { runs: runs.length, full, allowsEmpty, noTestRan });
   const { handed_out_not_recorded, recorded_without_time } = comparison;
   const areAllListed = Math.max(handed_out_not_recorded.length, recorded_without_time.length) <= limits.completenessEntries;
   return {
@@ -31,6 +33,7 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
     kind: assigned?.kind ?? null,
     test_files: comparison.test_files,
     recorded: comparison.recorded,
+    no_test_ran: noTestRan,
     errors,
     may_be_empty: mayBeEmpty && areAllListed,
     warnings: warningsOf(assigned, comparison, allowsEmpty),
@@ -59,7 +62,7 @@ function cut<T>(list: readonly T[]): T[] {
 function incompleteness(
   assigned: Assigned | null,
   comparison: Comparison,
-  { runs, full, allowsEmpty }: { runs: number; full: readonly number[]; allowsEmpty: boolean },
+  { runs, full, allowsEmpty, noTestRan }: { runs: number; full: readonly number[]; allowsEmpty: boolean; noTestRan: boolean },
 ): { errors: string[]; mayBeEmpty: boolean } {
   if (!assigned) return { errors: [nothingKnown(runs)], mayBeEmpty: false };
   const { never_handed_out, handed_out_not_recorded, recorded_without_time, ran_not_recorded, emptyReruns, lostReruns } = comparison;
@@ -76,6 +79,10 @@ function incompleteness(
   if (assigned.otherList !== null)
     errors.push(
       `a node sent another list of test files, and a file in only one of the lists would not run: ${assigned.otherList}; give each suite a project of its own and all its nodes the same list, then start another CI run: this one stays incomplete`,
+    );
+  if (noTestRan)
+    errors.push(
+      'no test ran in any recorded test file, because each has none, or only skipped or deselected ones: check how the nodes select tests (-m, -k, -t, --grep, --tag)',
     );
   const ended = handed_out_not_recorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {

@@ -25,6 +25,8 @@ export interface NewRun {
   /** True if a measured path is a test case inside a file. */
   hasTestCases: boolean;
   /** See RunHead. */
+  hasNoTest: boolean;
+  /** See RunHead. */
   ci_run: number;
   asked_at: Millis | null;
 }

@@ -28,7 +28,7 @@ export const MOVED = {
   summaries: { key: 'build', columns: 'build int4, summary text' },
   runs: {
     key: 'build, node_index, run',
-    columns: `build int4, node_index int4, run int4, id text, created_at int8, ordinal int4, ci_run int8, asked_at int8, test_files int4,
+    columns: `build int4, node_index int4, run int4, id text, created_at int8, ordinal int4, ci_run int8, asked_at int8, has_no_test boolean, test_files int4,
       times bytea`,
   },
   paths: { key: 'number', columns: 'number int4, project int4, key bytea, name text, seen_at int8, timings bytea' },

@@ -335,8 +335,8 @@ export class RunRecorder implements Recordings {
           update builds set recorded = recorded + n.runs, subsets = subsets + n.runs, is_empty = false, test_files = test_files + n.files, updated_at = greatest(updated_at, n.at)
           from n join l on l.number = n.number where builds.number = n.number returning builds.number, builds.recorded - n.runs as before
         ), r as (
-          insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, is_repeated, test_files, times)
-          select b.number, node_index, last + 1, id, at, before + nth_of_build, ci_run, asked_at, is_repeated, test_files, times
+          insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, has_no_test, is_repeated, test_files, times)
+          select b.number, node_index, last + 1, id, at, before + nth_of_build, ci_run, asked_at, has_no_test, is_repeated, test_files, times
           from due join b on b.number = due.number returning id
         ), u as (
           insert into unlearnt (project, build, node_index, run)
@@ -386,8 +386,8 @@ export class RunRecorder implements Recordings {
         from p, ${rowsOf('c', BUILD_COLUMNS, rows, values)}
         order by nth returning number, key, recorded - subsets as before
       ), r as (
-        insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, is_repeated, test_files, times)
-        select b.number, node_index, 1, v.id, at, before + row_number() over (partition by build order by nth), ci_run, asked_at, is_repeated, test_files, times
+        insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, has_no_test, is_repeated, test_files, times)
+        select b.number, node_index, 1, v.id, at, before + row_number() over (partition by build order by nth), ci_run, asked_at, has_no_test, is_repeated, test_files, times
         from v join b on b.key = v.build returning id, build, node_index
       )
       insert into unlearnt (project, build, node_index, run)
@@ -438,12 +438,13 @@ function runsOf(runs: readonly Waiting[], values: unknown[]): string {
     at: ['int8', ({ at }) => at],
     ci_run: ['int8', ({ run }) => run.ci_run],
     asked_at: ['int8', ({ run }) => run.asked_at],
+    has_no_test: ['boolean', ({ run }) => run.hasNoTest],
     test_files: ['int4', ({ run }) => run.seconds.length],
     first: ['int4', run => (end += run.times.length) - run.times.length],
     bytes: ['int4', run => run.times.length],
     is_repeated: ['boolean', ({ caller }) => caller.isRetry],
   };
-  return `select project, build, node_index, last, id, at, ci_run, asked_at, is_repeated, test_files, substr($${times}::bytea, first, bytes) as times, nth
+  return `select project, build, node_index, last, id, at, ci_run, asked_at, has_no_test, is_repeated, test_files, substr($${times}::bytea, first, bytes) as times, nth
   from ${rowsOf('v', columns, runs, values)}`;
 }
 

@@ -80,6 +80,7 @@ const STEPS: readonly (readonly string[])[] = [
       ordinal int4 not null,
       ci_run bigint not null,
       asked_at bigint,
+      has_no_test boolean not null,
       -- The client said that it had sent the run before.
       is_repeated boolean not null default false,
       test_files int4 not null,

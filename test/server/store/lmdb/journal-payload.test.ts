@@ -49,6 +49,7 @@ const columns = {
   ordinal: fc.constant(0),
   ci_run: number,
   asked_at: fc.option(number),
+  hasNoTest: fc.boolean(),
   times: bytes,
 };
 const run = fc

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { pluralize } from '../../base/plural.js';
+import type { BuildNode } from '../ci/identity.js';
+import { completenessParser, type ReceivedCompleteness } from './answers.js';
+import { type Api, ServerUnreachable } from './api.js';
+import type { RecordedFile } from './batch-results.js';
+
+/** The id of a queue or a split of the build; without both, the newest one. */
+export type CiRunId = { node_build_id?: string; ci_build_id?: string };
+
+/** The answer is about another request, so it proves nothing. */
+export class OtherAnswer extends Error {
+  readonly exitCode = 1;
+}
+
+/** All files of the CI run are recorded, and no test ran in any. */
+export class NoTestRan extends Error {
+  readonly exitCode = 1;
+}
+
+/** Throws OtherAnswer when the answer does not repeat what was asked: a cache, or a proxy that mixes up answers, must not pass the gate. */
+export async function askCompleteness(api: Api, asked: CiRunId & Record<string, string>, wait: number): Promise<ReceivedCompleteness> {
+  const about = { ...asked, request_id: randomUUID() };
+  const kind = asked.node_build_id !== undefined ? 'queue' : asked.ci_build_id !== undefined ? 'split' : null;
+  const query = new URLSearchParams({ ...about, wait: String(wait) });
+  const answer = await api.get(`/v1/builds/completeness?${query.toString()}`, completenessParser(kind), wait);
+  const answered = answer.about ?? {};
+  if (Object.entries(about).every(([name, value]) => String(answered[name as keyof typeof answered]) === value)) return answer;
+  throw new OtherAnswer(
+    `the answer is about another request: asked about ${JSON.stringify(about)}, answered about ${JSON.stringify(answered)}; let no proxy or cache answer for ${api.options.url}`,
+  );
+}
+
+/**
+ * Throws NoTestRan if this node, which has just recorded its files, was the last of a CI run without a test that ran. The server is asked only if
+ * no test ran on this node.
+ */
+export async function assertTestsRan(
+  api: Api,
+  { node_total, branch, commit_hash }: BuildNode,
+  id: CiRunId,
+  recorded: readonly RecordedFile[],
+): Promise<void> {
+  if (recorded.length === 0 || recorded.some(({ no_test }) => !no_test)) return;
+  const none = `no test ran in ${recorded.length === 1 ? 'the only test file' : `any of the ${pluralize(recorded.length, 'test file')}`} of this node`;
+  try {
+    const {
+      no_test_ran,
+      recorded: ofAll,
+      test_files,
+    } = await askCompleteness(api, { commit_hash, branch, node_total: String(node_total), ...id }, 0);
+    if (!no_test_ran || ofAll < test_files) return;
+  } catch (error) {
+    if (!(error instanceof ServerUnreachable)) throw error;
+    throw new ServerUnreachable(`${none}, and it is not known whether one ran on another node: ${error.message}`, { cause: error });
+  }
+  throw new NoTestRan(
+    `${none}, nor in any other of this CI run: each has none, or only skipped or deselected ones: check how the command selects tests (-m, -k, -t, --grep, --tag)`,
+  );
+}
