@@ -146,12 +146,13 @@ export function options(): string[] {
   return end < 0 ? process.argv : process.argv.slice(0, end);
 }
 
-let isSaid = false;
+/** Vite puts a copy of this file into each configuration that imports it. This is for all of them. */
+const said = ((globalThis as { [key: symbol]: unknown })[Symbol.for('ballast.said')] ??= new Set()) as Set<string>;
 
 /** Says once that the test runner runs everything itself, because it was given no shard. */
 export function sayNoShard(): void {
-  if (!isSaid) printToStderr('without --shard, this process runs all its test files, and records no times');
-  isSaid = true;
+  if (!said.has('no shard')) printToStderr('without --shard, this process runs all its test files, and records no times');
+  said.add('no shard');
 }
 
 /**

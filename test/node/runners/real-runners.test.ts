@@ -255,6 +255,14 @@ it.each<[keyof typeof runners & string, ...string[]]>([
   expect(listed.output).toContain('a.test.js');
 });
 
+it('says once that there is no --shard, whatever extends the configuration of Vitest', { timeout: 120_000 }, async () => {
+  const project = new RunnerProject(runners.vitest!);
+  const { 'vitest.config.ts': config } = runners.vitest!.config;
+  project.write('vitest.config.ts', config!.replaceAll('{ test: { name', '{ extends: true, test: { name'));
+  const { code, output } = await project.run(null, null, 1, 'c1');
+  expect({ code, said: output.match(/without --shard/g)?.length }).toEqual({ code: 0, said: 1 });
+});
+
 it('says that Jest with --bail records nothing', { timeout: 120_000 }, async () => {
   const jest = runners.jest!;
   const [server, project] = [await startServer(), new RunnerProject({ ...jest, command: [...jest.command, '--bail'] })];
