@@ -38,8 +38,8 @@ export PLAYWRIGHT_JUNIT_OUTPUT_NAME=playwright.xml
 node ../ballast.mjs queue "**/*.spec.ts" --junit ../playwright.xml --fail-unreported -- \
   npx playwright test --config .. --reporter=line,junit --test-list {file}`,
   queue('pytest', 'pytest')`
-node ballast.mjs queue "tests/**/test_*.py" --junit pytest.xml -- \
-  sh -c 'python3 -m pytest --junitxml=pytest.xml "$@" || [ $? = 5 ]' sh {}`,
+node ballast.mjs queue "tests/**/test_*.py" --junit pytest.xml --fail-unreported -- \
+  python3 -m pytest --junitxml=pytest.xml {}`,
   queue('rspec', 'rspec')`
 node ballast.mjs queue "spec/**/*_spec.rb" --junit rspec.json --fail-unreported -- \
   bundle exec rspec --format progress --format json --out rspec.json {}`,
