@@ -205,8 +205,8 @@ const FILLED = [
   `insert into projects (name, created_at) select 'p' || i, 0 from generate_series(1, 20) i`,
   `insert into builds (key, id, project, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files)
   select 'k' || i, 'i' || i, i % 20, 'c' || i, 'b' || i % 30, i % 4, '[]', i, i, 5, 5, 5 from generate_series(1, 4000) i`,
-  `insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, test_files, times)
-  select i / 5, i % 5, 1, 'i' || i, i, i % 5 + 1, 0, 1, '' from generate_series(0, 3999) i`,
+  `insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, has_no_test, test_files, times)
+  select i / 5, i % 5, 1, 'i' || i, i, i % 5 + 1, 0, false, 1, '' from generate_series(0, 3999) i`,
   `insert into paths (project, key, name, seen_at) select i % 20, convert_to(i % 20 || '/' || i, 'UTF8'), '', i from generate_series(1, 4000) i`,
   `insert into pieces (owner, part, bytes) select 'o' || i / 5, i % 5, '' from generate_series(1, 4000) i`,
   `insert into journal (queue, position, attempt, changes) select 'q' || i / 5, i % 5, 0, '' from generate_series(1, 4000) i`,
