@@ -149,8 +149,8 @@ describe.skipIf(cluster === null)('a statement', () => {
   it('is cut when it takes too long for its caller and nothing watches', async () => {
     const { direct, url } = await behindProxies();
     await lock(direct.options.url);
-    const database = await openDatabase({ url, connections: 1, bounds: { wait: 100 } });
-    expect(await causeOf(database.change(WAITING, ['a']))).toBe('no answer in 0.1 s');
+    const database = await openDatabase({ url, connections: 1, bounds: { wait: 400 } });
+    expect(await causeOf(database.change(WAITING, ['a']))).toBe('no answer in 0.4 s');
     expect(await database.read('select 1 as number')).toEqual([{ number: 1 }]);
   });
 
