@@ -124,7 +124,9 @@ describe('what the pages say of builds', () => {
         ? `${figures.seconds.size} files were recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
         : figures.missing.size > 0 && figures.state !== 'running'
           ? `${figures.missing.size} of ${count(log.planned.length, 'file')} ${figures.missing.size === 1 ? 'is' : 'are'} missing.`
-          : `${ran} of ${count(log.planned.length, 'file')} ${figures.state === 'running' ? 'are recorded so far' : 'ran'}.`;
+          : figures.state === 'running'
+            ? `${ran} of ${count(log.planned.length, 'file')} are recorded so far.`
+            : `${count(log.planned.length, 'file')}, none missing.`;
     const failed = figures.failed ?? [];
     const heads = [gate, ...(failed.length > 0 ? [`${count(failed.length, 'file')} failed.`] : [])];
     await expect.poll(async () => (await texts(tab, '.gate h2')).slice(0, heads.length)).toEqual(heads);

@@ -63,7 +63,7 @@ describe('ballast verify', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('<testsuite name="ballast verify" tests="3" failures="3">');
     expect(stdout).toContain(
-      'name="every test file of the queue was recorded"><failure message="0 of 2 test files were recorded&#10;2 of 2',
+      'name="the queue is complete"><failure message="incomplete: 0 of 2 test files of the queue were recorded&#10;2 of 2',
     );
     expect(stdout).toContain(
       'name="spec/a,b:50%&#60;&#38;&#34;&#39;&#62;\ufffd&#10;::error::x_spec.rb"><failure message="not recorded (node 0, handed out at',
@@ -79,7 +79,7 @@ describe('ballast verify', () => {
     const complete = await verify(server, ...asked, 'junit');
     expect(complete.code).toBe(0);
     expect(complete.stdout).toContain(
-      'tests="1" failures="0">\n<testcase classname="ballast verify" name="every test file of the queue was recorded"/>\n',
+      'tests="1" failures="0">\n<testcase classname="ballast verify" name="the queue is complete"/>\n',
     );
   });
 
@@ -218,7 +218,7 @@ describe('ballast verify', () => {
     const red = await ask();
     expect(red.code).toBe(1);
     expect(red.stdout.split('\n').slice(0, 3)).toEqual([
-      'incomplete: 2 of 3 test files of the queue were recorded, 1 of them with a time of 0 only',
+      'incomplete: 1 of 3 test files of the queue was recorded, others with a time of 0 only',
       'error: 1 of 3 test files was handed out and not recorded, to node 0: a node or its test runner may have died; retry these nodes',
       'error: 1 of 3 test files was recorded with a time of 0 only, by node 0: nothing says that it ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)',
     ]);
@@ -231,15 +231,38 @@ describe('ballast verify', () => {
     expect((await ask('--format', 'github', '--allow-empty')).stdout).not.toContain('b/b_spec.rb');
     expect((await ask('--allow-empty')).code).toBe(1);
     expect((await ask('--may-be-empty', 'b/b*')).code).toBe(1);
-    expect(await ask('--allow-empty', '--may-be-empty', 'b/c*')).toMatchObject({ code: 0 });
+    expect((await ask('--allow-empty', '--may-be-empty', 'b/c*')).stdout).toMatch(
+      /^complete: 2 of 3 test files of the queue were recorded, 1 may be empty\n/,
+    );
     expect(await ask('--may-be-empty', './b/**')).toEqual(
       printed(
-        'complete: 2 of 3 test files of the queue were recorded, 1 of them with a time of 0 only\n' +
+        'complete: 1 of 3 test files of the queue was recorded, 2 may be empty\n' +
           'warning: 2 test files that may be empty (--may-be-empty) counted as run: b/c_spec.rb, b/b_spec.rb\n' +
           '  b/b_spec.rb  (recorded with a time of 0)\n',
       ),
     );
     expect(JSON.parse((await ask('--may-be-empty', 'b/**', '--json')).stdout)).toMatchObject({ is_complete: true, errors: [] });
+  });
+
+  it('says why a CI run is incomplete of which every file was recorded, in each format', async () => {
+    const server = await shared.project();
+    const [node0, node1] = [
+      { ...TRIPLE, node_total: 2 },
+      { ...TRIPLE, node_total: 2, node_index: 1 },
+    ];
+    await initialise(server, ['a_spec.rb', 'b_spec.rb'], { ...node0, node_build_id: '7' });
+    await record(server, { ...node0, test_files: timedTestFiles({ 'a_spec.rb': 1 }) });
+    await record(server, { ...node1, test_files: timedTestFiles({ 'b_spec.rb': 1 }) });
+    await record(server, { ...node1, test_files: [] });
+    const asked = ['verify', ...FLAGS.slice(0, 4), '--node-total', '2', '--node-build-id', '7', '--format'];
+    const ask = async (format: string) =>
+      (await runInProcess([...asked, format], { BALLAST_URL: server.url, BALLAST_TOKEN: server.token })).stdout;
+    const verdict = 'incomplete, although 2 of 2 test files of the queue were recorded';
+    expect(await ask('text')).toMatch(new RegExp(`^${verdict}\nerror: node 1 ran nothing when run again, `));
+    expect(await ask('github')).toMatch(new RegExp(`^${verdict}\n::error title=Incomplete build::node 1 ran nothing when run again, `));
+    expect(await ask('junit')).toContain(
+      `name="the queue is complete"><failure message="${verdict}&#10;node 1 ran nothing when run again, `,
+    );
   });
 
   it('names missing and wrong flags', async () => {

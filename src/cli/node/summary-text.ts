@@ -1,8 +1,9 @@
 import { durationText } from '../../base/duration.js';
-import { agree, allOf, pluralize } from '../../base/plural.js';
+import { agree, pluralize } from '../../base/plural.js';
 import type { BuildMinutes, ReceivedComparison, ReceivedCompleteness } from '../../node/client/answers.js';
 import { priceText } from '../../protocol/price.js';
 import { code, link, plain, sentence, table } from './markdown.js';
+import { countOf } from './verify-formats.js';
 
 const MAX_FILES = 10;
 const MAX_NODES = 3;
@@ -83,19 +84,19 @@ function gateLines(
   gate: ReceivedCompleteness | null,
   known: readonly string[],
 ): string[] {
-  if (gate?.is_complete) {
-    const { test_files, recorded } = gate;
-    const how = `${recorded < test_files ? `${recorded} ` : ''}${agree(recorded, 'was', 'were')}`;
-    return ['', `**Complete**: ${allOf(test_files, 'test file')} ran${recorded < test_files ? ',' : ''} and ${how} recorded.`];
-  }
+  if (gate?.is_complete) return ['', `**Complete**${countOf(gate)}.`];
   if (!gate) return ['', `${pluralize(files, 'test file was', 'test files were')} recorded. It is not known whether others were planned.`];
-  const recorded = `${gate.recorded} of ${pluralize(gate.test_files, 'test file')} ${agree(gate.recorded, 'was', 'were')} recorded`;
   // What is not recorded yet is no reason to retry a node.
-  if (is_running) return ['', `**Running**: ${recorded} so far.`];
+  if (is_running)
+    return [
+      '',
+      `**Running**: ${gate.recorded} of ${pluralize(gate.test_files, 'test file')} ${agree(gate.recorded, 'was', 'were')} recorded so far.`,
+    ];
   return [
     '',
-    `**Incomplete**: ${recorded}.`,
+    `**Incomplete**${countOf(gate)}.`,
     ...gate.errors.map(error => `- ${sentence(error, known)}`),
+    ...(gate.may_be_empty ? [`- ${code('ballast verify --may-be-empty')} passes if these files have nothing to run`] : []),
     ...fileLines(
       'Missing',
       missing.map(({ path }) => path),

@@ -17,6 +17,23 @@ interface UnprovenFile extends MissingFile {
   fault: string;
 }
 
+/** The count of a known queue or split, as the end of the sentence that begins with the verdict, which it explains. */
+export function countOf(answer: ReceivedCompleteness): string {
+  const { is_complete, kind, test_files, recorded, about, ran_not_recorded, handed_out_not_recorded, recorded_without_time } = answer;
+  const were = (files: number) => agree(files, 'was', 'were');
+  const count = `${recorded} of ${pluralize(test_files, 'test file')} of the ${kind} ${were(recorded)} recorded`;
+  const untimed = about?.allow_empty ? 0 : recorded_without_time.length;
+  if (is_complete) {
+    // The lists of a complete build have only files that count as run.
+    const empty = handed_out_not_recorded.length + untimed;
+    const ran = test_files - recorded - empty;
+    return `: ${[count, ran > 0 && `${ran} ran and ${were(ran)} not recorded`, empty > 0 && `${empty} may be empty`].filter(Boolean).join(', ')}`;
+  }
+  if (recorded === test_files) return `, although ${count}`;
+  const others = [untimed > 0 && 'others with a time of 0 only', ran_not_recorded.length > 0 && 'others ran and were not recorded'];
+  return `: ${[count, ...others].filter(Boolean).join(', ')}`;
+}
+
 /** The files of a build that were not recorded, as far as the answer names them. Empty when the build is complete. */
 export function missingFiles(answer: ReceivedCompleteness): MissingFile[] {
   const { is_complete, handed_out_not_recorded, never_handed_out } = answer;
@@ -76,11 +93,9 @@ export function githubFailure(reason: string): string {
 /** A JUnit report of the gate: a case for the build, which has the errors, and a failed one for each file that makes it incomplete. */
 export function junitReport(answers: readonly ReceivedCompleteness[]): string {
   const cases = answers.flatMap(answer => {
-    const { is_complete, kind, test_files, recorded, errors } = answer;
-    const name = kind ? `every test file of the ${kind} was recorded` : 'the server knows the CI run';
-    const failures = is_complete
-      ? []
-      : [...(kind ? [`${recorded} of ${pluralize(test_files, 'test file')} ${agree(recorded, 'was', 'were')} recorded`] : []), ...errors];
+    const { is_complete, kind, errors } = answer;
+    const name = kind ? `the ${kind} is complete` : 'the server knows the CI run';
+    const failures = is_complete ? [] : [...(kind ? [`incomplete${countOf(answer)}`] : []), ...errors];
     return [
       testCase(name, failures.join('\n')),
       ...unprovenFiles(answer).map(({ path, fate, fault }) => testCase(path, `${fault} (${fate})`)),

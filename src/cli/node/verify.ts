@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { agree, pluralize } from '../../base/plural.js';
+import { pluralize } from '../../base/plural.js';
 import { abbreviate, print, printData, printToStderr } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { detectValue, type Identity, identify, missingMessage } from '../../node/ci/identity.js';
@@ -9,7 +9,7 @@ import { askCompleteness, type CiRunId, OtherAnswer } from '../../node/client/co
 import { emptyTest } from '../../node/client/test-files.js';
 import { exitCodes } from '../process/exit.js';
 import type { ClientOptions } from './options.js';
-import { githubAnnotations, githubFailure, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
+import { countOf, githubAnnotations, githubFailure, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
 
 export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;
@@ -131,19 +131,20 @@ async function waitForChange(ask: Ask, id: CiRunId, seconds: number): Promise<vo
 
 /** Counts files that may be empty as run, if nothing else is missing. */
 function excuse(answer: ReceivedCompleteness, isEmpty: (path: string) => boolean): ReceivedCompleteness {
-  const { test_files, recorded, handed_out_not_recorded: missing, ran_not_recorded, recorded_without_time } = answer;
-  const files = [...missing, ...(answer.about?.allow_empty ? [] : recorded_without_time)];
-  const areAllNamed = recorded + missing.length + ran_not_recorded.length === test_files && files.length > 0;
+  const { test_files, recorded, handed_out_not_recorded, ran_not_recorded, recorded_without_time } = answer;
+  const files = [...handed_out_not_recorded, ...(answer.about?.allow_empty ? [] : recorded_without_time)];
+  const areAllNamed = recorded + files.length + ran_not_recorded.length === test_files && files.length > 0;
   if (!answer.may_be_empty || !areAllNamed || !files.every(({ path }) => isEmpty(path))) return answer;
   const warning = `${pluralize(files.length, 'test file')} that may be empty (--may-be-empty) counted as run: ${abbreviate(files.map(({ path }) => path))}`;
   return { ...answer, is_complete: true, errors: [], warnings: [...answer.warnings, warning] };
 }
 
 function report(answer: ReceivedCompleteness): string[] {
-  const { is_complete, test_files, recorded, errors, warnings, ran_not_recorded, recorded_without_time } = answer;
+  const { is_complete, test_files, recorded, errors, warnings, about, ran_not_recorded, recorded_without_time } = answer;
   const missing = missingFiles(answer);
   // The server may truncate each list.
-  const more = is_complete ? 0 : test_files - recorded - ran_not_recorded.length - Math.min(MAX_FILES_SHOWN, missing.length);
+  const listed = ran_not_recorded.length + (about?.allow_empty ? 0 : recorded_without_time.length) + Math.min(MAX_FILES_SHOWN, missing.length);
+  const more = is_complete ? 0 : test_files - recorded - listed;
   return [
     summaryLine(answer),
     ...errors.map(error => `error: ${error}`),
@@ -156,12 +157,6 @@ function report(answer: ReceivedCompleteness): string[] {
   ];
 }
 
-function summaryLine({ is_complete, kind, test_files, recorded, ran_not_recorded, recorded_without_time }: ReceivedCompleteness): string {
-  if (!kind) return 'incomplete';
-  const counts = [
-    `${recorded} of ${pluralize(test_files, 'test file')} of the ${kind} ${agree(recorded, 'was', 'were')} recorded`,
-    ...(recorded_without_time.length > 0 ? [`${recorded_without_time.length} of them with a time of 0 only`] : []),
-    ...(ran_not_recorded.length > 0 ? ['others run and not recorded'] : []),
-  ];
-  return `${is_complete ? 'complete' : 'incomplete'}: ${counts.join(', ')}`;
+function summaryLine(answer: ReceivedCompleteness): string {
+  return `${answer.is_complete ? 'complete' : 'incomplete'}${answer.kind ? countOf(answer) : ''}`;
 }

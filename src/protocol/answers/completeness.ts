@@ -7,6 +7,7 @@ export interface CompletenessAnswer {
   /** Null: the build has neither. */
   kind: 'queue' | 'split' | null;
   test_files: Count;
+  /** Those that were recorded as run, or with a time of 0 only if these count, too (allow_empty). */
   recorded: Count;
   /** True if files were recorded, and their clients said of each that no test of it ran. */
   no_test_ran: boolean;

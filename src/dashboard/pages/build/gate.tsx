@@ -32,7 +32,9 @@ export function BuildGate({ build, project }: BuildViewProps) {
           ? `${count(files, 'file was', 'files were')} recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
           : missesFiles(state)
             ? `${number(missing_count)} of ${count(files, 'file')} ${agree(missing_count, 'is', 'are')} missing.`
-            : `${number(files - missing_count)} of ${count(files, 'file')} ${is_running ? 'are recorded so far' : 'ran'}.`}
+            : is_running
+              ? `${number(files - missing_count)} of ${count(files, 'file')} are recorded so far.`
+              : `${count(files, 'file')}, none missing.`}
       </h2>
       {missesFiles(state) && (
         <>

@@ -66,12 +66,13 @@ type RunsOfPieces = ReadonlyMap<string, readonly RecordedRun[]>;
  * reverse. So each counts as the other, unless both were handed out. A piece of a file never counts as the file.
  *
  * @param options.hasPieces see Assigned
+ * @param options.allowsEmpty see CompletenessSubject
  */
 export function compare(
   handed: AssignmentsByPath,
   runs: readonly RecordedRun[],
   nodeTotal: number,
-  { restarts = [], hasPieces = false }: { restarts?: readonly Restart[]; hasPieces?: boolean } = {},
+  { restarts = [], hasPieces = false, allowsEmpty = false }: { restarts?: readonly Restart[]; hasPieces?: boolean; allowsEmpty?: boolean } = {},
 ): Comparison {
   const nodesByPath = new Map<string, Nodes>();
   const withoutTime = new Set<string>();
@@ -89,11 +90,12 @@ export function compare(
   if (withoutTime.size > 0)
     for (const { paths, seconds } of runs) for (const [i, path] of paths.entries()) if (hasRun(seconds[i]!)) withoutTime.delete(path);
   const missing = missingFiles(handed, nodesByPath, withoutTime, runsByNode, runsOfPieces);
-  const { never_handed_out, handed_out_not_recorded, ran_not_recorded } = missing;
+  const { never_handed_out, handed_out_not_recorded, ran_not_recorded, recorded_without_time } = missing;
+  const notAsRun = [...never_handed_out, ...handed_out_not_recorded, ...ran_not_recorded, ...(allowsEmpty ? [] : recorded_without_time)];
   const count = (paths: Iterable<string>) => (hasPieces ? filesAmong(paths) : new Set(paths).size);
   return {
     test_files: count(handed.keys()),
-    recorded: count(handed.keys()) - count([...never_handed_out, ...handed_out_not_recorded, ...ran_not_recorded].map(({ path }) => path)),
+    recorded: count(handed.keys()) - count(notAsRun.map(({ path }) => path)),
     ...missing,
     emptyReruns: emptyReruns(runsByNode, restarts),
     lostReruns: lostReruns(runsByNode, restarts).filter(node => !handed_out_not_recorded.some(({ node_index }) => node_index === node)),

@@ -18,7 +18,7 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
   const runs = (await runsSince(store.builds, build, assigned?.since ?? null)).filter(
     ({ ci_run }) => ciRun === null || ci_run === 0 || ci_run === ciRun,
   );
-  const comparison = compare(assigned?.handed ?? new Map(), runs, key.node_total, assigned ?? {});
+  const comparison = compare(assigned?.handed ?? new Map(), runs, key.node_total, { ...assigned, allowsEmpty });
   const full: number[] = [];
   for (const node of new Set([...comparison.handed_out_not_recorded.map(({ node_index }) => node_index), ...comparison.lostReruns])) {
     if (build && (await store.builds.runs(build.number, node)).length >= limits.runsPerNode) full.push(node);
