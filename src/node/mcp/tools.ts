@@ -47,7 +47,7 @@ const number = (description: string) => ({ type: 'number', description });
 const flag = (description: string) => ({ type: 'boolean', description });
 
 const build = text('Id of a build: build_id, or ci_run_id if that is null, as builds lists it.');
-const ci_run = text('Another CI run of the build: a ci_run_id of other_ci_runs in the answer of minutes. Default: the newest.');
+const ci_run = text('Another CI run of the build: a ci_run_id or ci_run of other_ci_runs in the answer of minutes. Default: the newest.');
 const branch = text('Branch. Default: the default branch of the project.');
 const ofBuild = (name: string) => (input: Input) => `/v1/builds/${encodeURIComponent(String(input.build))}/${name}`;
 

@@ -1,5 +1,6 @@
 import type { Price } from '../project-settings.js';
-import type { Count, Timestamp, Uuid } from '../scalars.js';
+import type { NamedCiRun } from '../messages/build.js';
+import type { Count, Uuid } from '../scalars.js';
 import type { BuildHead } from './build-head.js';
 
 /** GET /v1/builds/:id/minutes: where the wall time of a build went. Durations are seconds, in whole milliseconds. */
@@ -42,7 +43,7 @@ export interface MinutesAnswer extends BuildHead {
   /** The newest build of the branch before this one that is of another commit; null: there is none. */
   previous: { build_id: Uuid; commit_hash: string } | null;
   /** The other CI runs of the build, newest first. */
-  other_ci_runs: { ci_run_id: Uuid; ci_run: string; kind: 'queue' | 'split'; created_at: Timestamp }[];
+  other_ci_runs: NamedCiRun[];
 }
 
 /** The parts of the wall time, in the order of `parts`. `even_share` and `longest_file` are the floor; the others are what was lost. */

@@ -12,9 +12,19 @@ export interface BuildAnswer {
   updated_at: Timestamp;
 }
 
-/** A build with all recorded runs, newest first. */
+/** A build with its known CI runs, at most 100, and all recorded runs; both newest first. */
 export interface BuildDetail extends BuildAnswer {
+  ci_runs: NamedCiRun[];
   build_subsets: BuildSubset[];
+}
+
+/** A queue, or a use of a split. */
+export interface NamedCiRun {
+  ci_run_id: Uuid;
+  /** The id that the CI system gave it, cut to 200 characters. */
+  ci_run: string;
+  kind: 'queue' | 'split';
+  created_at: Timestamp;
 }
 
 /** One recorded run of a node. */

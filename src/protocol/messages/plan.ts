@@ -1,15 +1,14 @@
 import type { tags } from 'typia';
 import type { limits } from '../limits.js';
-import type { Text, Uuid } from '../scalars.js';
+import type { Text } from '../scalars.js';
 import type { ListedTestFile, OptionalText, TestFileList } from './parameters.js';
+import type { CiRunQuery } from './queries.js';
 
 type Seconds = number & tags.Minimum<0> & tags.Maximum<typeof limits.playedSeconds>;
 type Nodes = string & tags.MaxLength<typeof limits.textMaxCharacters>;
 
 /** Query of GET /v1/builds/:id/what_if */
-export interface WhatIfQuery {
-  /** The id of another CI run of the build. */
-  ci_run?: Uuid;
+export interface WhatIfQuery extends CiRunQuery {
   /** A range such as `2..16` or a list such as `4,8,12`: at most 64 numbers from 1 to 1,000. Without it, numbers up to at least twice that of the build. */
   nodes?: Nodes;
   /** Without it, as the build. */

@@ -5,8 +5,8 @@ import type { NodeIndex, NodeTotal, OptionalText, Path } from './parameters.js';
 
 /** Query of GET /builds/:id/minutes, /timeline and /forecast */
 export interface CiRunQuery {
-  /** Another CI run of the build, by its ci_run_id. Without it, the newest one. */
-  ci_run?: Uuid;
+  /** Another CI run of the build, by its ci_run_id or ci_run. Without it, the newest one. */
+  ci_run?: OptionalText;
 }
 
 /** Query of GET /v1/builds/:id/comparison */
@@ -22,13 +22,11 @@ export interface TraceQuery extends CiRunQuery {
 }
 
 /** Query of GET /v1/builds/:id/why */
-export interface WhyQuery {
+export interface WhyQuery extends CiRunQuery {
   /** Only the batches of this node. */
   node_index?: NodeIndex;
   /** Only the batch with this number. */
   batch?: Count;
-  /** The id of another CI run of the build, see `other_ci_runs` of its minutes. */
-  ci_run?: OptionalText;
 }
 
 /** Query of GET /v1/build_summaries */

@@ -2,8 +2,10 @@ import { toSegments } from '../../base/bytes.js';
 import { timestamp } from '../../base/time.js';
 import type { BuildAnswer, BuildDetail, BuildSubset } from '../../protocol/messages/build.js';
 import type { Build, RunHead } from '../engine/ports/builds.js';
+import type { CiRun } from '../engine/ports/ci-runs.js';
 import type { Store } from '../engine/ports/store.js';
 import { refusals } from '../engine/refusal.js';
+import { namedCiRun } from '../insight/subject.js';
 
 /** A large build is answered in pieces. A piece ends when its JSON has this many characters. */
 export const PIECE_CHARACTERS = 262_144;
@@ -24,8 +26,9 @@ export function subsetAnswer({ id, node_index, created_at }: RunHead, test_files
 }
 
 /** The JSON of a build up to its first run. */
-export function headOfBuild(build: Build): string {
-  return JSON.stringify({ ...buildAnswer(build), build_subsets: [] } satisfies BuildDetail).slice(0, -2);
+export function headOfBuild(build: Build, ciRuns: readonly CiRun[]): string {
+  const head = { ...buildAnswer(build), ci_runs: ciRuns.map(namedCiRun), build_subsets: [] } satisfies BuildDetail;
+  return JSON.stringify(head).slice(0, -2);
 }
 
 /** The JSON of a run up to its first test file. */
@@ -100,6 +103,7 @@ export class BuildPieces {
 
   constructor(
     readonly build: Build,
+    readonly ciRuns: readonly CiRun[],
     readonly outline: Outline,
     readonly read: (subject: PieceSubject, isFirst: boolean) => Promise<Piece>,
   ) {}
@@ -115,7 +119,7 @@ export class BuildPieces {
   }
 
   async first(): Promise<Uint8Array> {
-    return Buffer.concat([Buffer.from(headOfBuild(this.build)), await this.#next(true)]);
+    return Buffer.concat([Buffer.from(headOfBuild(this.build, this.ciRuns)), await this.#next(true)]);
   }
 
   async *rest(): AsyncGenerator<Uint8Array> {

@@ -1,3 +1,5 @@
+import { limits } from '../../protocol/limits.js';
+
 /**
  * Why something is refused: a rule forbids it, or the value of a parameter; it is not there; the project has stored what it may today; too
  * much waits to be written; the store cannot be written; its database does not answer; or what was asked for expired meanwhile.
@@ -20,6 +22,8 @@ export class Refusal extends Error {
 /** Refusals of several use cases. */
 export const refusals = {
   buildNotFound: () => new Refusal('Could not find Build', 'not found'),
+  ciRunNotFound: (id: string) =>
+    new Refusal(`Could not find CI run ${JSON.stringify(id.slice(0, limits.ciRunCharacters))} of the build: see ci_runs in GET /v1/builds/:id`, 'not found'),
   expired: (what: string) => new Refusal(`the ${what} expired during the request; try again`, 'expired'),
   databaseAway: (cause: unknown) => new Refusal('the database does not answer, or takes no writes; try again', 'database', null, cause),
   databaseFailed: (cause: unknown) =>

@@ -19,7 +19,7 @@ it('a large build is streamed without a length, and HEAD has no body', async ({ 
   const { status, headers, json } = await server.get(url);
   expect([status, headers.get('content-type'), headers.get('content-length')]).toEqual([200, 'application/json', null]);
   const { build_subsets, ...head } = json;
-  expect(head).toEqual(build);
+  expect(head).toEqual({ ...build, ci_runs: [] });
   for (const run of runs)
     expect(build_subsets.find(({ node_index }: any) => node_index === run.node_index).test_files).toEqual(run.test_files);
   const asked = await server.send(url, { method: 'HEAD', headers: { 'SERVICE-TEST-SUITE-TOKEN': server.token } });
@@ -139,7 +139,7 @@ describe('GET /builds/:id', () => {
       const test_files = timedTestFiles({ 'a_spec.rb': seconds });
       return { id: expect.stringMatching(uuidPattern), node_index, created_at: at, updated_at: at, test_files };
     };
-    expect(reply.json).toEqual({ ...build, build_subsets: [run(1, 3), run(0, 2), run(1, 1)] });
+    expect(reply.json).toEqual({ ...build, ci_runs: [], build_subsets: [run(1, 3), run(0, 2), run(1, 1)] });
   });
 
   it('is a 404 for any other id', async ({ server }) => {

@@ -237,7 +237,7 @@ describe('an answer about a large build', () => {
     const build = await buildOf(3, 600);
     const asker = jobOf(build.project);
     const [{ body, rest }, { json: distribution }] = await Promise.all([
-      readBuild(jobs, build, asker),
+      readBuild(context, build, asker),
       jobs.read('recordedDistribution', build, asker),
     ]);
     expect([body, distribution].every(bytes => bytes instanceof Uint8Array)).toBe(true);
@@ -251,11 +251,10 @@ describe('an answer about a large build', () => {
   });
 
   it('is streamed for a larger build, and not refused in the middle', async () => {
-    const { jobs } = context;
     const build = await buildOf(2, 5000);
-    const { body, rest } = await readBuild(jobs, build, jobOf(build.project));
+    const { body, rest } = await readBuild(context, build, jobOf(build.project));
     const left = jobOf(build.project, () => true);
-    const others = Array.from({ length: WAITING_JOBS_PER_PROJECT + 10 }, () => readBuild(jobs, build, left).catch(() => {}));
+    const others = Array.from({ length: WAITING_JOBS_PER_PROJECT + 10 }, () => readBuild(context, build, left).catch(() => {}));
     const pieces = [body as Uint8Array];
     for await (const piece of rest!) pieces.push(piece);
     expect(pieces.length).toBeGreaterThan(2);
@@ -268,7 +267,7 @@ describe('an answer about a large build', () => {
     const run = vi.spyOn(Piscina.prototype, 'run');
     onTestFinished(() => run.mockRestore());
     const build = await buildOf(1, 2);
-    const { body, rest } = await readBuild(context.jobs, build, jobOf(build.project));
+    const { body, rest } = await readBuild(context, build, jobOf(build.project));
     expect(JSON.parse(textOf(body as Json))).toMatchObject({ id: build.id });
     expect(rest).toBeUndefined();
     expect(run).not.toHaveBeenCalled();

@@ -8,7 +8,7 @@ import { askerOf, projectOf } from '../authenticate.js';
 import { BuildPieces, buildAnswer, type PieceSubject } from '../build-pieces.js';
 import type { Context } from '../context.js';
 import { buildId, get, plainGet } from '../endpoint.js';
-import type { Asker, JobRunner } from '../job-runner.js';
+import type { Asker } from '../job-runner.js';
 import { decodeQuery, json } from '../json.js';
 import { buildsUrl } from '../links.js';
 import { refusal, response } from '../openapi/responses.js';
@@ -48,19 +48,24 @@ async function pageOfBuilds(context: Context, request: Request): Promise<Answer>
 }
 
 async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
-  const { store, jobs } = context;
+  const { store } = context;
   const asker = await askerOf(context, request);
   const build = await buildWithId(store.builds, asker.project, id);
   if (!build) throw refusals.buildNotFound();
-  return { status: 200, ...(await readBuild(jobs, build, asker)) };
+  return { status: 200, ...(await readBuild(context, build, asker)) };
 }
 
-/** A build with all its runs, newest first. */
-export async function readBuild(jobs: JobRunner, build: Build, asker: Asker): Promise<Omit<Answer, 'status'>> {
+/** A build with its CI runs and all its recorded runs, newest first. */
+export async function readBuild(
+  { store, jobs }: Pick<Context, 'store' | 'jobs'>,
+  build: Build,
+  asker: Asker,
+): Promise<Omit<Answer, 'status'>> {
   const isHere = isSmallBuild(build);
+  const ciRuns = await store.ciRuns.ofBuild(build.project, build);
   const outline = await jobs.read('buildOutline', build, asker, { isHere });
   const read = (subject: PieceSubject, isFirst: boolean) => jobs.read('buildPiece', subject, asker, { isHere, isUnderWay: !isFirst });
-  const pieces = new BuildPieces(build, outline, read);
+  const pieces = new BuildPieces(build, ciRuns, outline, read);
   const body = await pieces.first();
   return pieces.isDone ? { body } : { body, rest: pieces.rest(), memoryBytes: PIECE_BYTES + pieces.bytes };
 }
@@ -77,8 +82,8 @@ export const builds = [
   plainGet('/v1/builds/:id', buildById, {
     operationId: 'getBuild',
     tag: 'Builds',
-    summary: 'Get a build with all recorded runs.',
-    description: 'The runs of all nodes, newest first.',
+    summary: 'Get a build with its CI runs and all recorded runs.',
+    description: 'The runs of all nodes, newest first, and the newest 100 CI runs.',
     responses: { '200': response('The build.', { schemas: ['BuildDetail'] }), '404': refusal('There is no such build.') },
     parameters: [buildId],
   }),

@@ -31,10 +31,12 @@ async function comparisonOfBuild(context: Context, request: Request, id: string)
   const { store, jobs, summarizer, now } = context;
   const asker = await askerOf(context, request);
   const { ci_run, with: other } = toComparisonQuery(decodeQuery(request.query));
+  const subject = await findSubject(store, asker.project, id, ci_run);
+  const build = ci_run === undefined ? id : subject.ciRun!.id;
   const asked = {
-    subject: await findSubject(store, asker.project, id, ci_run),
+    subject,
     other: other === undefined ? null : await findSubject(store, asker.project, other),
-    page: await comparisonPage(context, request, asker.project, { build: ci_run ?? id, other }),
+    page: await comparisonPage(context, request, asker.project, { build, other }),
     now: now(),
   };
   const { json, outdated } = await jobs.read('comparison', asked, asker);

@@ -1,14 +1,13 @@
 import { durationText } from '../../../base/duration.js';
 import { agree, pluralize } from '../../../base/plural.js';
 import { rounded, wholeMilliseconds } from '../../../base/rounding.js';
-import { timestamp } from '../../../base/time.js';
 import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import { limits } from '../../../protocol/limits.js';
 import { filesAmong } from '../../../protocol/piece-path.js';
 import { costOf, type PriceSettings } from '../../../protocol/price.js';
 import type { CuttingForecast } from '../../planning/forecasting/forecast.js';
 import type { BuildLinks } from '../build-links.js';
-import { buildHead, type Subject } from '../subject.js';
+import { buildHead, namedCiRun, type Subject } from '../subject.js';
 import { isRecorded, type Span, type Timeline } from '../timeline/timeline.js';
 import { fileOutcomes } from './file-outcomes.js';
 import { leastDelay } from './last-node.js';
@@ -62,9 +61,7 @@ export function explainMinutes(
     missing_count: filesAmong(missing.map(({ path }) => path)),
     files: filesAmong(timeline.paths),
     ...{ commit_url: links.commit_url, diff_url: links.diff_url, previous: links.previous },
-    other_ci_runs: subject.ciRuns
-      .filter(({ id }) => id !== subject.ciRun?.id)
-      .map(({ id, ci_run, kind, created_at }) => ({ ci_run_id: id, ci_run, kind, created_at: timestamp(created_at) })),
+    other_ci_runs: subject.ciRuns.filter(({ id }) => id !== subject.ciRun?.id).map(namedCiRun),
   };
 }
 

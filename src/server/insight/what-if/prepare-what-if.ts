@@ -43,7 +43,7 @@ export interface WhatIfSubject extends Playing {
   project: number;
   /** The id of a build or of a CI run. */
   id: string;
-  /** The id of another CI run of the build. */
+  /** Another CI run of the build, see `findSubject`. */
   ciRun: string | undefined;
   /** Null: some that show where more nodes are of no use. */
   nodes: readonly number[] | null;

@@ -14,16 +14,19 @@ async function recordBuild(client: Client, node_total = 2): Promise<string> {
 
 const NO_ID = '00000000-0000-4000-8000-000000000000';
 
-it.for(['minutes', 'timeline', 'forecast', 'trace', 'why', 'what_if'])(
+it.for(['minutes', 'timeline', 'forecast', 'trace', 'why', 'what_if', 'comparison'])(
   '%s of a build that another project has, or none, is not found',
   async (name, { server }) => {
     const url = `${await recordBuild(server)}/${name}`;
     const stranger = await shared.project();
     expect((await stranger.get(url)).status).toBe(404);
     // The last one is longer than a key of the store.
-    for (const id of [NO_ID, 'none', 'a'.repeat(12_000)]) expect((await server.get(`/v1/builds/${id}/${name}`)).status).toBe(404);
-    expect((await server.get(`${url}?ci_run=${NO_ID}`)).status).toBe(404);
-    expect((await server.get(`${url}?ci_run=5`)).status).toBe(name === 'why' ? 404 : 422);
+    for (const id of [NO_ID, 'none', 'a'.repeat(12_000)])
+      expect(await server.get(`/v1/builds/${id}/${name}`)).toMatchObject({ status: 404, json: { errors: ['Could not find Build'] } });
+    for (const id of [NO_ID, 'c2']) {
+      const errors = [`Could not find CI run "${id}" of the build: see ci_runs in GET /v1/builds/:id`];
+      expect(await server.get(`${url}?ci_run=${id}`)).toMatchObject({ status: 404, json: { errors } });
+    }
     const wrong = await server.post(url, {});
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   },

@@ -122,7 +122,7 @@ it('a queue that runs has an expected end', async ({ server }) => {
   expect([at > startedAt + 10_000, at < startedAt + 20_000, earliest <= at, at <= latest]).toEqual([true, true, true, true]);
 });
 
-it('another CI run of the build is asked for by its id', async ({ server }) => {
+it('another CI run of the build is asked for by its id, or by that of the CI system', async ({ server }) => {
   const id = await runQueue(server);
   clock.advance({ seconds: 100 });
   await startSplit(server, SUITE, { ci_build_id: '7', fixed_test_suite_split: false });
@@ -132,6 +132,27 @@ it('another CI run of the build is asked for by its id', async ({ server }) => {
   const other = (await server.get(`/v1/builds/${id}/minutes?ci_run=${newest.other_ci_runs[0].ci_run_id}`)).json;
   expect(other).toMatchObject({ build_id: id, ci_run: RUN, kind: 'queue', is_running: false, files: 4 });
   expect((await server.get(`/v1/builds/${newest.ci_run_id}/minutes`)).json.ci_run).toBe('7');
+  const [{ ci_run_id }] = newest.other_ci_runs;
+  for (const name of ['minutes', 'timeline', 'forecast', 'trace', 'why', 'what_if', 'comparison']) {
+    const [byId, byName] = await Promise.all(
+      [ci_run_id, RUN].map(ci_run => server.get(`/v1/builds/${id}/${name}?${new URLSearchParams({ ci_run })}`)),
+    );
+    expect([name, byId!.status, byName!.json]).toEqual([name, 200, byId!.json]);
+  }
+});
+
+it('a CI run with a long id is found by all of it, and by the part that answers have', async ({ server }) => {
+  const ids = ['1', '2'].map(end => `${'c'.repeat(300)}${end}`);
+  for (const node_build_id of ids) {
+    clock.advance({ seconds: 1 });
+    await initialise(server, SUITE, { node_build_id });
+  }
+  await record(server, { test_files: [] });
+  const url = `/v1/builds/${(await server.get('/v1/builds')).json.data[0].id}`;
+  const { ci_runs } = (await server.get(url)).json;
+  const found = async (ci_run: string) => (await server.get(`${url}/minutes?ci_run=${ci_run}`)).json.ci_run_id;
+  expect(ci_runs.map(({ kind, ci_run }: any) => [kind, ci_run])).toEqual(Array(2).fill(['queue', 'c'.repeat(200)]));
+  expect(await Promise.all([...ids.toReversed(), ci_runs[0].ci_run].map(found))).toEqual([0, 1, 0].map(i => ci_runs[i].ci_run_id));
 });
 
 it('the nodes of a split start when they first ask for their files, and lose the time of a restart', async ({ server }) => {
