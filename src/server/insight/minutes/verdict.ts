@@ -1,6 +1,7 @@
 import { durationText } from '../../../base/duration.js';
 import { agree, pluralize } from '../../../base/plural.js';
 import type { MinutesAnswer, PartName } from '../../../protocol/answers/minutes.js';
+import { median } from '../../planning/estimating/median.js';
 import {
   expectedSeconds,
   hasRecordedLast,
@@ -12,6 +13,9 @@ import {
 } from '../timeline/timeline.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay, mainCause, overrunFile } from './last-node.js';
 import type { Minutes } from './minutes.js';
+
+/** Times that differ from their estimates by this factor in the median of so many files mean something else than those before. */
+const OTHER_TIMES = { files: 10, factor: 3 };
 
 /** Repeats are reported when they took a node more than this part of the wall time. */
 const REPEATS_PART = 0.02;
@@ -46,6 +50,7 @@ export function verdictOf(timeline: Timeline, minutes: Minutes, missing: Minutes
     repeats(timeline, minutes, last),
     unreported(timeline, minutes, last),
     shared(timeline, minutes, last),
+    otherTimes(timeline),
   ];
   return sentences.filter(sentence => sentence !== '').join(' ');
 }
@@ -181,6 +186,25 @@ function unreported(timeline: Timeline, minutes: Minutes, last: LastNode | null)
   const ran = timeline.nodes.flatMap(({ spans }) => spans.flatMap(span => span.seconds)).filter(time => time !== null);
   const ofFile = nodes.reduce((sum, node) => sum + node.unreported, 0) / ran.length;
   return `A file took about ${durationText(ofFile)} that is in no report, ${durationText(seconds)} of the build: fewer and larger files, or a runner that keeps what it loads, would save most of that.`;
+}
+
+/**
+ * Says that the times mean something else than those of the estimates, as after a change of the client: a report of Vitest leaves out what its
+ * plugin measures. Empty: they do not.
+ */
+function otherTimes({ nodes, estimates, is_guess }: Timeline): string {
+  const factors = nodes.flatMap(({ spans }) =>
+    spans.flatMap(({ files, seconds }) =>
+      files.flatMap((file, i) => {
+        const [took, estimate] = [seconds[i] ?? 0, estimates[file] ?? 0];
+        return took > 0 && estimate > 0 && is_guess[file] !== 1 ? took / estimate : [];
+      }),
+    ),
+  );
+  const factor = median(factors);
+  const difference = Math.max(factor, 1 / factor);
+  if (factors.length < OTHER_TIMES.files || difference < OTHER_TIMES.factor) return '';
+  return `The estimates of the test files were about ${factorText(difference)} too ${factor > 1 ? 'low' : 'high'}: another client or report may count other parts of a file's time. Later builds learn the new times.`;
 }
 
 const SHARED: Partial<Record<PartName, string>> = {

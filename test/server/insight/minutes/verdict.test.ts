@@ -14,6 +14,8 @@ const batch = (
 ): Batch => ({ files: seconds.map((_, i) => `${node}-${from}-${i}.rb`), seconds: [...seconds], from, to });
 const TEN = Array<number>(10).fill(10);
 const estimatesOf = (...batches: Batch[]) => Object.fromEntries(batches.flatMap(({ files }) => files.map(path => [path, 10])));
+const scaled = (estimates: Record<string, number>, factor: number) =>
+  Object.fromEntries(Object.entries(estimates).map(([path, seconds]) => [path, seconds * factor]));
 const verdict = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline), fileOutcomes(timeline, 0).missing);
 const assumptions = (timeline: Timeline) => assumptionsOf(timeline, minutesOf(timeline));
 
@@ -46,6 +48,21 @@ it.each<[situation: string, timeline: Timeline, verdict: string]>([
     'a file decides, and files take such time',
     { ...timelineOf([[batch(0, [90], 0, 130)], [batch(1, [20, 10], 0, 110)]]), cost: { pull_cost: 0, hidden: 40, slowdown: 1 } },
     '0-0-0.rb decides this build: it took 90 s on node 0, longer than an even share of 60 s.',
+  ],
+  [
+    'all times mean more than those before',
+    timelineOf([[batch(0, TEN)], [batch(1, TEN)]], scaled(estimatesOf(batch(0, TEN), batch(1, TEN)), 1 / 9)),
+    "All nodes finished within 0 s of each other. The estimates of the test files were about 9.0x too low: another client or report may count other parts of a file's time. Later builds learn the new times.",
+  ],
+  [
+    'all times mean less than those before',
+    timelineOf([[batch(0, TEN)], [batch(1, TEN)]], scaled(estimatesOf(batch(0, TEN), batch(1, TEN)), 12)),
+    "All nodes finished within 0 s of each other. The estimates of the test files were about 12x too high: another client or report may count other parts of a file's time. Later builds learn the new times.",
+  ],
+  [
+    'few files take far more than before',
+    timelineOf([[batch(0, [10, 10])], [batch(1, [10, 10])]], scaled(estimatesOf(batch(0, [10, 10]), batch(1, [10, 10])), 1 / 9)),
+    'All nodes finished within 0 s of each other.',
   ],
   [
     'an estimate was wrong',
