@@ -78,9 +78,7 @@ describe('ballast verify', () => {
     );
     const complete = await verify(server, ...asked, 'junit');
     expect(complete.code).toBe(0);
-    expect(complete.stdout).toContain(
-      'tests="1" failures="0">\n<testcase classname="ballast verify" name="the queue is complete"/>\n',
-    );
+    expect(complete.stdout).toContain('tests="1" failures="0">\n<testcase classname="ballast verify" name="the queue is complete"/>\n');
   });
 
   it('names files for GitHub Actions by their paths in the checkout, if it runs in a folder of it', async () => {

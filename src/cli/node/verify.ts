@@ -143,7 +143,8 @@ function report(answer: ReceivedCompleteness): string[] {
   const { is_complete, test_files, recorded, errors, warnings, about, ran_not_recorded, recorded_without_time } = answer;
   const missing = missingFiles(answer);
   // The server may truncate each list.
-  const listed = ran_not_recorded.length + (about?.allow_empty ? 0 : recorded_without_time.length) + Math.min(MAX_FILES_SHOWN, missing.length);
+  const listed =
+    ran_not_recorded.length + (about?.allow_empty ? 0 : recorded_without_time.length) + Math.min(MAX_FILES_SHOWN, missing.length);
   const more = is_complete ? 0 : test_files - recorded - listed;
   return [
     summaryLine(answer),

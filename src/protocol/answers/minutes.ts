@@ -1,5 +1,5 @@
-import type { Price } from '../project-settings.js';
 import type { NamedCiRun } from '../messages/build.js';
+import type { Price } from '../project-settings.js';
 import type { Count, Uuid } from '../scalars.js';
 import type { BuildHead } from './build-head.js';
 

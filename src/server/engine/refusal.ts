@@ -23,7 +23,10 @@ export class Refusal extends Error {
 export const refusals = {
   buildNotFound: () => new Refusal('Could not find Build', 'not found'),
   ciRunNotFound: (id: string) =>
-    new Refusal(`Could not find CI run ${JSON.stringify(id.slice(0, limits.ciRunCharacters))} of the build: see ci_runs in GET /v1/builds/:id`, 'not found'),
+    new Refusal(
+      `Could not find CI run ${JSON.stringify(id.slice(0, limits.ciRunCharacters))} of the build: see ci_runs in GET /v1/builds/:id`,
+      'not found',
+    ),
   expired: (what: string) => new Refusal(`the ${what} expired during the request; try again`, 'expired'),
   databaseAway: (cause: unknown) => new Refusal('the database does not answer, or takes no writes; try again', 'database', null, cause),
   databaseFailed: (cause: unknown) =>

@@ -72,7 +72,11 @@ export function compare(
   handed: AssignmentsByPath,
   runs: readonly RecordedRun[],
   nodeTotal: number,
-  { restarts = [], hasPieces = false, allowsEmpty = false }: { restarts?: readonly Restart[]; hasPieces?: boolean; allowsEmpty?: boolean } = {},
+  {
+    restarts = [],
+    hasPieces = false,
+    allowsEmpty = false,
+  }: { restarts?: readonly Restart[]; hasPieces?: boolean; allowsEmpty?: boolean } = {},
 ): Comparison {
   const nodesByPath = new Map<string, Nodes>();
   const withoutTime = new Set<string>();
