@@ -1,5 +1,5 @@
 import { durationText } from '../../src/base/duration.js';
-import { type Figures, toMillis } from './recompute.js';
+import { type Figures, middle, toMillis } from './recompute.js';
 
 /** Reads the sentences of a verdict, and says which of them the figures contradict. */
 
@@ -117,6 +117,14 @@ const OTHERS: [string, Check][] = [
   [`^Wrong estimates cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'estimates'))],
   [`^Late starts cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'late_starts'))],
   [`^The start and end of the test runner cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'gaps'))],
+  [
+    "^The estimates of the test files were about (\\S+x) too (low|high): another client or report may count other parts of a file's time\\.$",
+    ([told, direction], { estimates, seconds }) => {
+      const times = middle([...seconds].flatMap(([path, took]) => (took > 0 && estimates.get(path) ? took / estimates.get(path)! : [])));
+      return direction === (times > 1 ? 'low' : 'high') && told === factor(Math.max(times, 1 / times));
+    },
+  ],
+  ['^Later builds learn the new times\\.$', () => true],
   [
     '^The build is running: (\\d+) of (\\d+) nodes (?:is|are) at work, (\\d+) ha(?:s|ve) ended\\.$',
     ([atWork, all, ended], { nodes, state }) => {
