@@ -87,7 +87,9 @@ function startText({ startSpread, starts }: Scenario, spread: number): string {
 
 function setupTexts(setup: number | null): string[] {
   if (setup === null)
-    return [`More nodes are compared as if a job took ${seconds(ASSUMED_SETUP)} before its node starts: set the real time with setup.`];
+    return [
+      `More nodes are compared as if a job took ${seconds(ASSUMED_SETUP)} before its node starts: state the real time with --setup, or with the setting setup of the project.`,
+    ];
   return setup > 0 ? [`The job of a node takes ${seconds(setup)} before the node starts: they count in the node-minutes.`] : [];
 }
 
