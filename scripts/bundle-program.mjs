@@ -102,7 +102,7 @@ await bundleForNodes('ballast.mjs', 'cli/client.js', {
   },
 });
 // What a test runner loads itself.
-for (const runner of ['playwright', 'vitest', 'jest'])
+for (const runner of ['playwright', 'vitest', 'jest', 'node-test'])
   await bundleForNodes(`ballast-${runner}.mjs`, `node/runners/${runner}.js`, { format: 'esm', target: 'node20.12' });
 
 writeFileSync(join(folder, '..', 'bundled-packages.json'), JSON.stringify(packages));

@@ -48,7 +48,7 @@ describe('the client that a server hands out', () => {
     expect({ code, printed: printed.split('\n').sort() }).toEqual({ code: 0, printed: ['', 'a.js', 'b.js'] });
   });
 
-  it.each(['jest', 'playwright', 'vitest'])('is for %s a smaller file that needs nothing but Node', async runner => {
+  it.each(['jest', 'node-test', 'playwright', 'vitest'])('is for %s a smaller file that needs nothing but Node', async runner => {
     const [server, folder] = [await startServer(), temporaryFolder()];
     const name = `ballast-${runner}.mjs`;
     const program = Buffer.from(await (await fetch(`${server.url}/${name}`)).arrayBuffer());

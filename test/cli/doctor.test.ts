@@ -114,7 +114,7 @@ const SPECS = ['spec/a_spec.rb', 'spec/integration/b_spec.rb', 'spec/slow/c_spec
 const RSPEC = ['--junit', 'rspec.json', '--', 'bundle', 'exec', 'rspec', '--format', 'json', '--out', 'rspec.json'];
 const NODE_JUNIT: Expected[] = NODE_NAMES_FILES
   ? []
-  : [['command.node_junit', 'error', 'name no files before Node 24', 'Node 24 or later']];
+  : [['command.node_junit', 'error', 'name no files before Node 24', '--test-reporter=./ballast-node-test.mjs instead']];
 const UNUSUAL = ['src/[id].test.js'];
 const EXCLUDING = { '.rspec': '--color\n--exclude-pattern "./spec/integration/**/*_spec.rb"\n' };
 const NAMED_T = { t: 'jest --bail --runTestsByPath', test: 'jest --runTestsByPath' };
@@ -131,7 +131,7 @@ const recipes = [
   const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
     .split('\0')
     .slice(0, -1);
-  return [`the recipe ${words.join(' ')}`, {}, run(...words), ...(/^\s*node --test /m.test(recipe) ? NODE_JUNIT : [])];
+  return [`the recipe ${words.join(' ')}`, {}, run(...words)];
 });
 
 const situations: readonly Situation[] = [

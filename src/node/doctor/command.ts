@@ -192,7 +192,7 @@ const REPORT_FLAGS: Partial<Record<Runner, string>> = {
   vitest: '--reporter=default --reporter=junit --outputFile.junit=vitest.xml',
   playwright: '--reporter=line,junit, with PLAYWRIGHT_JUNIT_OUTPUT_NAME',
   pytest: '--junitxml=pytest.xml',
-  'node --test': '--test-reporter=junit --test-reporter-destination=node.xml',
+  'node --test': '--test-reporter=./ballast-node-test.mjs --test-reporter-destination=node.xml',
   rspec: '--format progress --format json --out rspec.json',
 };
 
@@ -208,7 +208,7 @@ function reportFindings({ runner, words, reports, environment }: CheckedCommand)
     return problem(
       'command.node_junit',
       `the JUnit reports of node --test name no files before Node 24, and this is Node ${process.versions.node}`,
-      'run the tests with Node 24 or later, or leave out --junit and --fail-unreported: the time of a batch is then divided among its files by estimates',
+      'fetch /ballast-node-test.mjs from the server, and give --test-reporter=./ballast-node-test.mjs instead',
     );
   const isJestJunit = runner === 'jest' && words.some(word => /jest-junit/.test(word)) && !environment.JEST_JUNIT_ADD_FILE_ATTRIBUTE;
   if (!isJestJunit || hasJestJunitSettings()) return [];

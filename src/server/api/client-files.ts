@@ -1,9 +1,10 @@
 import type { StaticFile } from './static-file.js';
 
-/** The file of each of Ballast's own clients, by the name that the client sends. CI nodes fetch them from the root of the server. */
+/** The file of each of Ballast's own clients, by the name that the client sends; a reporter sends nothing. CI nodes fetch them from the root of the server. */
 export const clientFileNames: ReadonlyMap<string, string> = new Map([
   ['ballast', 'ballast.mjs'],
   ['ballast-jest', 'ballast-jest.mjs'],
+  ['ballast-node-test', 'ballast-node-test.mjs'],
   ['ballast-playwright', 'ballast-playwright.mjs'],
   ['ballast-vitest', 'ballast-vitest.mjs'],
   ['ballast-pytest', 'ballast_pytest.py'],

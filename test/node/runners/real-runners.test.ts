@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { unreachableServer } from '../../cli/test-project.js';
 import type { Client } from '../../harness/client.js';
-import { getCompleteness } from '../../harness/completeness.js';
+import { expectCompleteness, getCompleteness } from '../../harness/completeness.js';
 import { record, timedTestFiles } from '../../harness/messages.js';
-import { plainEnvironment } from '../../harness/process.js';
+import { plainEnvironment, runBallast } from '../../harness/process.js';
 import { startServer } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
@@ -276,4 +276,36 @@ it('says that Jest with --bail records nothing', { timeout: 120_000 }, async () 
   const green = await project.run(server, 1, 1, 'c2');
   expect(green.code, green.output).toBe(0);
   expect(green.output).not.toContain('--bail');
+});
+
+it('the reporter of node:test names the file that ran, whoever registers its tests', { timeout: 120_000 }, async () => {
+  const [server, folder] = [await startServer(), realpathSync(temporaryFolder())];
+  const write = (path: string, content: string) => writeFileSync(join(folder, path), content);
+  mkdirSync(join(folder, 'test'));
+  copyFileSync(built('ballast-node-test.mjs'), join(folder, 'ballast-node-test.mjs'));
+  write('shared.mjs', `import test from 'node:test';\nexport const shared = fault => test('one', () => { if (fault) throw fault; });\n`);
+  const helped = (fault = '') => `import { shared } from '../shared.mjs';\nshared(${fault});\n`;
+  const own = `import test from 'node:test';\ntest('a "b" <c> \\u0007', () => {});\n`;
+  for (const [name, content] of Object.entries({ helped: helped(), other: helped(), own, empty: '' }))
+    write(`test/${name}.test.mjs`, content);
+  const reporter = ['--test-reporter=./ballast-node-test.mjs', '--test-reporter-destination=node.xml'];
+  const queue = (commit: string) =>
+    runBallast(
+      ['queue', 'test/*.test.mjs', '--junit', 'node.xml', '--fail-unreported', '--', process.execPath, '--test', ...reporter, '{}'],
+      {
+        ...{ BALLAST_URL: server.url, BALLAST_TOKEN: server.token, BALLAST_BUILD_ID: '7', BALLAST_BRANCH: 'main', NO_COLOR: '1' },
+        ...{ BALLAST_COMMIT_HASH: commit, BALLAST_NODE_INDEX: '0', BALLAST_NODE_TOTAL: '1' },
+      },
+      { cwd: folder },
+    );
+  const green = await queue('c1');
+  expect(green.code, green.stderr).toBe(0);
+  const build = { commit_hash: 'c1', branch: 'main', node_total: 1, node_build_id: '7' };
+  await expectCompleteness(server, build, 200, { is_complete: true, recorded: 4, recorded_without_time: [] });
+
+  write('test/helped.test.mjs', helped('new Error("expected")'));
+  write('test/broken.test.mjs', `import './none.mjs';\n`);
+  const red = await queue('c2');
+  expect(red.code, red.stderr).toBe(1);
+  expect(red.stderr).toMatch(/\nballast: failed: test\/broken\.test\.mjs, test\/helped\.test\.mjs\n/);
 });

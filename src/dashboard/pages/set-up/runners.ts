@@ -37,6 +37,11 @@ cd tests || exit
 export PLAYWRIGHT_JUNIT_OUTPUT_NAME=playwright.xml
 node ../ballast.mjs queue "**/*.spec.ts" --junit ../playwright.xml --fail-unreported -- \
   npx playwright test --config .. --reporter=line,junit --test-list {file}`,
+  queue('node-test', 'node:test')`
+curl -fsSO --retry 6 --retry-connrefused $BALLAST_URL/ballast-node-test.mjs || exit
+node ballast.mjs queue "test/**/*.test.js" --junit node.xml --fail-unreported -- \
+  node --test --test-reporter=spec --test-reporter-destination=stdout \
+  --test-reporter=./ballast-node-test.mjs --test-reporter-destination=node.xml {}`,
   queue('pytest', 'pytest')`
 node ballast.mjs queue "tests/**/test_*.py" --junit pytest.xml --fail-unreported -- \
   python3 -m pytest --junitxml=pytest.xml {}`,

@@ -48,6 +48,12 @@ export const clientFiles = [
     ),
   ),
   ...fileOfClient(
+    'ballast-node-test',
+    'NodeTestReporter',
+    'reporter of node:test',
+    'One file: `node --test --test-reporter=./ballast-node-test.mjs`. It writes a JUnit report.',
+  ),
+  ...fileOfClient(
     'ballast-pytest',
     'PytestPlugin',
     'plugin of pytest',
