@@ -151,7 +151,7 @@ describe('ballast import of reports', () => {
       [['a.xml', '--dry-run', '--builds', '3'], '--builds needs --from'],
       [
         ['a.xml', '--format', 'nunit'],
-        'Allowed choices are junit, trx, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, go-test, dart-test, ctrf, ballast.',
+        'Allowed choices are junit, trx, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, rspec, mocha, go-test, dart-test, ctrf, ballast.',
       ],
       [['--builds', 'many'], 'It must be a whole number of builds.'],
       [['--from', 'http://x', '--from-token', 'y', '--dry-run', '--builds', '0'], '--builds 0 imports nothing'],

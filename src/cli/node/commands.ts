@@ -52,7 +52,7 @@ function addQueue(program: Command, context: NodeContext): void {
   addPolicyFlags(addListFlags(command))
     .option(
       '--junit <glob>',
-      'reports that the command writes, with the times and failures of its files: JUnit XML, TRX, output of go test, JSON of RSpec, Jest, vitest or CTRF, or events of dart test; may be repeated',
+      'reports that the command writes, with the times and failures of its files: JUnit XML, TRX, output of go test, JSON of RSpec, Mocha, Jest, vitest or CTRF, or events of dart test; may be repeated',
       collect,
     )
     .option('--pieces', 'run each long test file in pieces, on several nodes at once; needs --junit, and all nodes of a CI run need it')

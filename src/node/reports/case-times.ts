@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { readDartTest } from './dart-test.js';
 import { findFile, isTestModule } from './find-file.js';
 import { readGoTest } from './go-test.js';
-import { ctrfCases } from './json-reports.js';
+import { ctrfCases, readJsonReport } from './json-reports.js';
 import { DiskFiles, type KnownFiles, normalizePath, UNKNOWN_FILE } from './known-files.js';
 import { type AddTime, decodeReport, type ReadReport, type ReportContext } from './report.js';
 import { FileTimes } from './report-results.js';
@@ -22,6 +22,10 @@ export const readTrxTimes: ReadReport = async (bytes, addTime, context) =>
 /** Reads the events of a Dart test runner. */
 export const readDartTimes: ReadReport = async (bytes, addTime, context) =>
   addTimes(readDartTest(decodeReport(await buffer(bytes))), reportedFile(context), context.known, addTime);
+
+/** Reads the JSON of RSpec and of Mocha. */
+export const readJsonTimes: ReadReport = async (bytes, addTime, context) =>
+  addTimes(readJsonReport(decodeReport(await buffer(bytes))).cases, reportedFile(context), context.known, addTime);
 
 /** Reads a report in the Common Test Report Format. */
 export const readCtrfTimes: ReadReport = async (bytes, addTime, context) => {

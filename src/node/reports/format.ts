@@ -13,6 +13,8 @@ export const formats = [
   'playwright',
   'jest',
   'vitest',
+  'rspec',
+  'mocha',
   'go-test',
   'dart-test',
   'ctrf',
@@ -57,6 +59,8 @@ function detectJsonFormat(keys: ReadonlyMap<string, string>): Format | null {
   // vitest writes Jest's format, but without this field.
   if (keys.has('numTotalTests') && !keys.has('numRuntimeErrorTestSuites')) return 'vitest';
   if (keys.get('testResults') === '[' || keys.has('numTotalTests')) return 'jest';
+  if (keys.get('examples') === '[') return 'rspec';
+  if (keys.get('stats') === '{' && keys.get('tests') === '[') return 'mocha';
   if (keys.get('suites') === '[' || keys.get('config') === '{') return 'playwright';
   if (keys.get('timings') === '{') return 'knapsack';
   const isFlat = [...keys.values()].every(start => /[-\dn]/.test(start));

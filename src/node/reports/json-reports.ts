@@ -22,22 +22,39 @@ interface JestJson {
   }[];
 }
 
+/** The JSON of Mocha (`--reporter json`). A hook that failed is among the failures, but not among the tests. */
+interface MochaJson {
+  passes: MochaTest[];
+  pending: MochaTest[];
+  failures: MochaTest[];
+}
+
+interface MochaTest {
+  fullTitle?: string;
+  /** Missing: a hook outside of any suite. */
+  file?: string;
+  /** Whole milliseconds. */
+  duration?: number;
+}
+
 /** A report in the Common Test Report Format. Each of its fields may be missing or of another type. */
 interface CtrfJson {
   results: { tests: unknown[]; summary?: { failed?: unknown } | null };
 }
 
-/** Returns the test cases of a report in the JSON of RSpec, Jest, vitest or CTRF. Throws a ReportError. */
+/** Returns the test cases of a report in the JSON of RSpec, Mocha, Jest, vitest or CTRF. Throws a ReportError. */
 export function readJsonReport(text: string): Report {
   try {
-    const json = JSON.parse(text) as Partial<RspecJson & JestJson & CtrfJson>;
+    const json = JSON.parse(text) as Partial<RspecJson & MochaJson & JestJson & CtrfJson>;
     if (Array.isArray(json.examples)) return readRspec(json as RspecJson);
+    if ([json.passes, json.pending, json.failures].every(Array.isArray))
+      return { cases: casesOfMocha(json as MochaJson), loadedCode: null };
     if (Array.isArray(json.testResults)) return { cases: (json as JestJson).testResults.flatMap(casesOfFile), loadedCode: null };
     if (Array.isArray(json.results?.tests)) return { cases: casesOfCtrf(json as CtrfJson), loadedCode: null };
   } catch (error) {
-    throw new ReportError(`it is not JSON of RSpec, Jest, vitest or CTRF: ${(error as Error).message}`);
+    throw new ReportError(`it is not JSON of RSpec, Mocha, Jest, vitest or CTRF: ${(error as Error).message}`);
   }
-  throw new ReportError('it is JSON, but not of RSpec, Jest, vitest or CTRF');
+  throw new ReportError('it is JSON, but not of RSpec, Mocha, Jest, vitest or CTRF');
 }
 
 /** A report that counts failures but has no failed test gets a failed case without a file. */
@@ -98,6 +115,22 @@ function readRspec({ examples, summary }: RspecJson): Report {
   const errors = summary?.errors_outside_of_examples_count;
   if (errors) cases.push({ ...emptyCase, name: 'an error outside of examples', isFailed: true });
   return { cases, loadedCode: errors === 0 ? 0 : null };
+}
+
+/** No exit code says that a file without cases was loaded: Mocha ends with 0 after a path that matches nothing, or that a test.only hides. */
+function casesOfMocha({ passes, pending, failures }: MochaJson): TestCase[] {
+  const read = ({ fullTitle = '', file, duration }: MochaTest, leastMs: number): TestCase => ({
+    ...emptyCase,
+    file: file ?? null,
+    name: fullTitle,
+    seconds: Math.max(leastMs, secondsOf(duration)) / 1000,
+  });
+  return [
+    // Mocha rounds: a test that passed in 0 ms did run.
+    ...passes.map(test => read(test, 0.5)),
+    ...pending.map(test => ({ ...read(test, 0), isSkipped: true })),
+    ...failures.map(test => ({ ...read(test, 0), isFailed: true })),
+  ];
 }
 
 /** A file without cases gets one without a name, so that its failure, or that it is empty, is not lost. */

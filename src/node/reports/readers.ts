@@ -1,4 +1,4 @@
-import { readCtrfTimes, readDartTimes, readGoTimes, readJunitTimes, readTrxTimes } from './case-times.js';
+import { readCtrfTimes, readDartTimes, readGoTimes, readJsonTimes, readJunitTimes, readTrxTimes } from './case-times.js';
 import { readCypressSplit, readFlat, readParallelTests } from './flat.js';
 import type { Format } from './format.js';
 import { readJest, readPlaywright } from './json-reports.js';
@@ -15,6 +15,8 @@ export const readers: Readonly<Record<Exclude<Format, 'ballast'>, ReadReport>> =
   playwright: readPlaywright,
   jest: readJest,
   vitest: readJest,
+  rspec: readJsonTimes,
+  mocha: readJsonTimes,
   'go-test': readGoTimes,
   'dart-test': readDartTimes,
   ctrf: readCtrfTimes,

@@ -73,6 +73,13 @@ describe('a report', () => {
       { 'src/cart/add.test.js': 0.128, 'src/user.test.js': 0.031 },
       [`src/broken.test.js: ${NOT_RUN}`, `src/skipped.test.js: ${NOT_RUN}`],
     ],
+    ['rspec.json', 'rspec', { 'spec/later_spec.rb': 0, 'spec/models/cart_spec.rb': 0.102, 'spec/user_spec.rb': 0.02 }, []],
+    [
+      'mocha.json',
+      'mocha',
+      { 'test/cart.test.js': 0.133, 'test/quick.test.js': 0.001 },
+      [`test/hook.test.js: ${NOT_RUN}`, `test/skipped.test.js: ${NOT_RUN}`],
+    ],
     ['rspec.xml', 'junit', { 'spec/models/cart_spec.rb': 0.17, 'spec/user_spec.rb': 0.031 }, []],
     ['pytest.xml', 'junit', { 'tests/unit/test_cart.py': 0.051 }, [`tests/web/test_login.py: ${NOT_RUN}`]],
     ['vitest.xml', 'junit', { 'vi/a.test.mjs': 0.053, 'vi/b.test.mjs': 0.005 }, [`vi/c.test.mjs: ${NOT_RUN}`]],

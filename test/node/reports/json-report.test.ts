@@ -48,6 +48,36 @@ describe('the JSON of RSpec', () => {
   });
 });
 
+describe('the JSON of Mocha', () => {
+  const test = (file: string | undefined, duration?: number) => ({ title: 'a', fullTitle: 'a', file, duration, err: {} });
+  const mocha = (passes: object[], failures: object[] = [], pending: object[] = []) =>
+    JSON.stringify({ stats: {}, tests: [...passes, ...pending], pending, failures, passes });
+
+  it('has the times of files, and failed hooks, which are not among its tests', () => {
+    const passes = [test('/ci/test/a.test.js', 120), test('/ci/test/a.test.js', 80), test('/ci/test/quick.test.js', 0)];
+    const text = mocha(passes, [test('/ci/test/a.test.js', 10), test('/ci/test/hook.test.js', 0)], [test('/ci/test/skipped.test.js')]);
+    const files = ['a', 'quick', 'hook', 'skipped', 'empty'].map(name => `test/${name}.test.js`);
+    expect(resultsOf(text, ...files)).toEqual({
+      byFile: {
+        'test/a.test.js': { seconds: expect.closeTo(0.21) as number, isFailed: true, hasRun: true },
+        'test/quick.test.js': { seconds: 0.0005, isFailed: false, hasRun: true },
+        'test/hook.test.js': { seconds: 0, isFailed: true, hasRun: true },
+        'test/skipped.test.js': { seconds: 0, isFailed: false, hasRun: false },
+      },
+      unmatched: 0,
+      loadedCode: null,
+    });
+  });
+
+  it('fails for a hook outside of any file', () => {
+    expect(readJsonReport(mocha([], [test(undefined, 1)])).cases).toMatchObject([{ name: 'a', file: null, isFailed: true }]);
+  });
+
+  it('without a test says nothing of the files', () => {
+    expect(resultsOf(mocha([]), 'test/a.test.js')).toEqual({ byFile: {}, unmatched: 0, loadedCode: null });
+  });
+});
+
 describe('the JSON of Jest and vitest', () => {
   const report = (...testResults: object[]) => JSON.stringify({ numTotalTests: 1, testResults });
   const test = (status: string, duration = 500) => ({ fullName: 'a test', status, duration });
@@ -134,16 +164,18 @@ describe('a report in CTRF', () => {
 });
 
 it.each([
-  ['{"examples": [', 'it is not JSON of RSpec, Jest, vitest or CTRF: '],
-  ['{"testResults": [null]}', 'it is not JSON of RSpec, Jest, vitest or CTRF: '],
-  ['{"examples": [{"id": 7}]}', 'it is not JSON of RSpec, Jest, vitest or CTRF: '],
-  ['{"durations": []}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
+  ['{"examples": [', 'it is not JSON of RSpec, Mocha, Jest, vitest or CTRF: '],
+  ['{"testResults": [null]}', 'it is not JSON of RSpec, Mocha, Jest, vitest or CTRF: '],
+  ['{"examples": [{"id": 7}]}', 'it is not JSON of RSpec, Mocha, Jest, vitest or CTRF: '],
+  ['{"durations": []}', 'it is JSON, but not of RSpec, Mocha, Jest, vitest or CTRF'],
   ['{"results": {"tests": [{"status": "passed"}]}}', 'results.tests[0] has no "name"'],
   ['{"results": {"tests": [{"name": "a", "status": "passed"}, {"name": "b", "status": 1}]}}', 'results.tests[1] has no "status"'],
   ['{"results": {"tests": [null]}}', 'results.tests[0] has no "name"'],
-  ['{"results": {"tests": {}}}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
-  ['{"results": null}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
-  ['{"testResults": 7}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
+  ['{"results": {"tests": {}}}', 'it is JSON, but not of RSpec, Mocha, Jest, vitest or CTRF'],
+  ['{"stats": {}, "tests": []}', 'it is JSON, but not of RSpec, Mocha, Jest, vitest or CTRF'],
+  ['{"passes": [], "pending": [], "failures": [7, null]}', 'it is not JSON of RSpec, Mocha, Jest, vitest or CTRF: '],
+  ['{"results": null}', 'it is JSON, but not of RSpec, Mocha, Jest, vitest or CTRF'],
+  ['{"testResults": 7}', 'it is JSON, but not of RSpec, Mocha, Jest, vitest or CTRF'],
 ])('JSON of no runner is refused: %s', (text, message) => {
   expect(() => readJsonReport(text)).toThrow(message);
 });

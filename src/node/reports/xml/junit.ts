@@ -19,6 +19,17 @@ interface OpenSuite {
 
 const NO_SUITE: SuiteWithFile = { name: '', file: null, seconds: 0, isParent: false };
 
+const USE_TRX = 'use TRX instead (dotnet test --logger trx)';
+
+/** The first elements of other reports of tests: who writes them, and what to do instead. */
+const OTHER_REPORTS: ReadonlyMap<string, string> = new Map([
+  ['test-run', `NUnit 3: ${USE_TRX}`],
+  ['test-results', `NUnit 2: ${USE_TRX}`],
+  ['assemblies', `xUnit.net: ${USE_TRX}`],
+  ['testng-results', 'TestNG: use its reports junitreports/TEST-*.xml instead'],
+  ['robot', 'Robot Framework: use JUnit instead (robot --xunit)'],
+]);
+
 /**
  * Returns the test cases of a JUnit XML report, in the order of the report. Runners disagree about nearly everything, so only the elements
  * `testsuite` and `testcase` count, at any depth, and missing attributes are empty or 0. A suite that counts failures but has no failed case
@@ -46,8 +57,12 @@ class JunitReader implements ElementHandler {
   }
 
   open(name: string, attributes: Attributes, depth: number): void {
-    if (depth === 1 && name !== 'testsuites' && name !== 'testsuite')
-      throw new OtherXml(`it is not a JUnit report: its first element is <${name}>, not <testsuites> or <testsuite>`);
+    if (depth === 1 && name !== 'testsuites' && name !== 'testsuite') {
+      const remedy = OTHER_REPORTS.get(name);
+      throw new OtherXml(
+        `it is not a JUnit report: its first element is <${name}>, ${remedy ? `of ${remedy}` : 'not <testsuites> or <testsuite>'}`,
+      );
+    }
     if (name === 'testsuite') this.#openSuite(attributes);
     else if (name === 'testcase') {
       // Some reports have cases within cases.

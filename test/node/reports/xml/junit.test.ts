@@ -113,6 +113,9 @@ describe('a JUnit report', () => {
 
   it.each([
     ['is cut off', readFixture('pytest').slice(0, 900), /not well-formed XML: line 1: /],
+    ['is of NUnit 3', '<test-run/>', /its first element is <test-run>, of NUnit 3: use TRX instead \(dotnet test --logger trx\)$/],
+    ['is of xUnit.net', '<assemblies/>', /its first element is <assemblies>, of xUnit\.net: use TRX instead/],
+    ['is named as what all objects have', '<constructor/>', /its first element is <constructor>, not <testsuites>/],
     ['is another document', '<html><body/></html>', /its first element is <html>/],
     ['is empty', '\n', /^it is empty$/],
     ['is no XML', '{"a": 1}', /not well-formed/],
