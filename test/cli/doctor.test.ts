@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -30,6 +30,7 @@ async function setUp(): Promise<SetUp> {
   const [server, folder] = [await shared.project(), temporaryFolder()];
   writeFiles(folder, 'src/a.test.js', 'src/b.test.js', 'src/lib/c.test.js');
   writeFiles(folder, ...['jest', 'vitest', 'playwright', 'mocha', 'cypress'].map(name => `node_modules/.bin/${name}`));
+  writeFiles(folder, 'node_modules/jest-junit/package.json');
   const environment = {
     ...{ GITLAB_CI: 'true', CI_NODE_INDEX: '3', CI_NODE_TOTAL: '8', CI_PIPELINE_ID: '9131', CI_COMMIT_REF_NAME: 'topic' },
     ...{ CI_COMMIT_SHA: 'c0ffee1', BALLAST_URL: server.url, BALLAST_TOKEN: server.token, JEST_JUNIT_ADD_FILE_ATTRIBUTE: 'true' },
@@ -432,6 +433,26 @@ const situations: readonly Situation[] = [
     ['identity.node_index', 'error', 'it must be a whole number from 0 on (BALLAST_NODE_INDEX)', 'the index alone, from 0'],
   ],
   ['a package that npx would fetch', {}, run('npx', 'ava', '{}'), ['command.not_installed', 'warning', 'npx finds no ava', 'npm ci']],
+  [
+    'a reporter that is not installed',
+    {},
+    run('npx', 'mocha', '--reporter', 'mocha-junit-reporter', '{}'),
+    [
+      'command.reporter_not_installed',
+      'error',
+      'the reporter mocha-junit-reporter is not in node_modules',
+      'npm install --save-dev mocha-junit-reporter',
+    ],
+  ],
+  [
+    'jest-junit, which is not installed',
+    node => {
+      rmSync(join(node.folder, 'node_modules/jest-junit'), { recursive: true });
+      return {};
+    },
+    GOOD,
+    ['command.reporter_not_installed', 'error', 'jest-junit is not in node_modules', 'npm install --save-dev jest-junit'],
+  ],
   ['{} within an argument', {}, run('npx', 'cypress', '--spec={}'), ['command.files', 'error', '{} within the argument', '--spec={,}']],
   [
     'a script that does not use its arguments',

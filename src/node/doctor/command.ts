@@ -50,7 +50,29 @@ function refusals({ command, files, reports, runsPieces, environment }: CheckedC
   return fault && 'what' in fault ? problem('command.refused', fault.what, fault.remedy) : [];
 }
 
+/** Reporters of Jest and Mocha that are packages of their own. */
+const REPORTER = /^(?:--reporters?=|-R)?(jest-junit|mocha-junit-reporter)$/;
+
 function packageFindings({ words }: CheckedCommand): Finding[] {
+  // Plug'n'Play of Yarn has no node_modules.
+  if (findAbove('.pnp.cjs') !== null) return [];
+  return [...programFindings(words), ...reporterFindings(words)];
+}
+
+function reporterFindings(words: readonly string[]): Finding[] {
+  const named = new Set(words.flatMap(word => REPORTER.exec(word)?.[1] ?? []));
+  return [...named]
+    .filter(name => findAbove(`node_modules/${name}/package.json`) === null)
+    .flatMap(name =>
+      problem(
+        'command.reporter_not_installed',
+        `the reporter ${name} is not in node_modules, of this folder or one above it, so each batch would fail`,
+        `npm install --save-dev ${name}`,
+      ),
+    );
+}
+
+function programFindings(words: readonly string[]): Finding[] {
   const at = words.findIndex(word => /^(.*\/)?npx$/.test(word));
   const called = at < 0 ? undefined : words.slice(at + 1).find(word => !word.startsWith('-'));
   if (!called || !/^[\w.-]+$/.test(called) || findAbove(`node_modules/.bin/${called}`)) return [];
@@ -106,8 +128,6 @@ function runnerFindings({ runner, flags, files }: CheckedCommand): Finding[] {
         ? []
         : skipped('playwright_patterns', 'regular expressions', remedy);
     }
-    case 'mocha':
-      return special.length === 0 ? [] : skipped('mocha_globs', 'globs', 'rename these files, and give queue --fail-unreported');
     case 'vitest': {
       const within = files ? containedPaths(files) : [];
       const run = flags.some(word => word === 'run' || /^--(run|watch=false)$/.test(word));
@@ -191,6 +211,7 @@ const REPORT_FLAGS: Partial<Record<Runner, string>> = {
   jest: '--reporters=default --reporters=jest-junit',
   vitest: '--reporter=default --reporter=junit --outputFile.junit=vitest.xml',
   playwright: '--reporter=line,junit, with PLAYWRIGHT_JUNIT_OUTPUT_NAME',
+  mocha: '--reporter json --reporter-option output=mocha.json',
   pytest: '--junitxml=pytest.xml',
   'node --test': '--test-reporter=./ballast-node-test.mjs --test-reporter-destination=node.xml',
   rspec: '--format progress --format json --out rspec.json',
