@@ -42,6 +42,9 @@ curl -fsSO --retry 6 --retry-connrefused $BALLAST_URL/ballast-node-test.mjs || e
 node ballast.mjs queue "test/**/*.test.js" --junit node.xml --fail-unreported -- \
   node --test --test-reporter=spec --test-reporter-destination=stdout \
   --test-reporter=./ballast-node-test.mjs --test-reporter-destination=node.xml {}`,
+  queue('mocha', 'Mocha')`
+node ballast.mjs queue "test/**/*.test.js" --junit mocha.json --fail-unreported -- \
+  npx mocha --reporter json --reporter-option output=mocha.json {}`,
   queue('pytest', 'pytest')`
 node ballast.mjs queue "tests/**/test_*.py" --junit pytest.xml --fail-unreported -- \
   python3 -m pytest --junitxml=pytest.xml {}`,
