@@ -189,7 +189,9 @@ function containedPaths(files: readonly string[]): [string, string][] {
 function shellFindings({ script, reports, command }: CheckedCommand): Finding[] {
   if (script === null) return [];
   const options = command.slice(1).join(' ');
-  const isPiped = /\s\|&?\s/.test(script.replace(/"[^"]*"|'[^']*'/g, '')) && !/pipefail/.test(`${options} ${script}`);
+  // A pipe within $( ) ends no script.
+  const unquoted = script.replace(/"[^"]*"|'[^']*'/g, '').replace(/\$\([^()]*\)/g, '');
+  const isPiped = /\s\|&?\s/.test(unquoted) && !/pipefail/.test(`${options} ${script}`);
   const isIgnored = /\|\|\s*(true|:)(\s|;|$)|;\s*(true|exit 0)\s*$/.test(script);
   if (!isPiped && !isIgnored) return [];
   const what =
