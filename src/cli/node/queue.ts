@@ -7,7 +7,7 @@ import { detectSystem, type Identity, identify, wholeIdentity } from '../../node
 import { nodeLinks } from '../../node/ci/links.js';
 import { Api, RequestRejected, ServerUnreachable } from '../../node/client/api.js';
 import type { BatchResult, FailurePolicy, RecordedFile } from '../../node/client/batch-results.js';
-import { CommandRunner } from '../../node/client/command-runner.js';
+import { CommandRunner } from '../../node/client/command/command-runner.js';
 import { assertTestsRan, NoTestRan, OtherAnswer } from '../../node/client/completeness.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../../node/client/fallback.js';
 import { ListMismatch } from '../../node/client/list-mismatch.js';

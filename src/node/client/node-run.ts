@@ -19,8 +19,8 @@ import {
   resultFromExitCode,
   resultFromReports,
 } from './batch-results.js';
-import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command-line.js';
-import type { CommandResult, CommandRunner } from './command-runner.js';
+import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command/command-line.js';
+import type { CommandResult, CommandRunner } from './command/command-runner.js';
 import type { PlannedFile } from './planned-file.js';
 import { failureNames, ReportWatch, readReports } from './report-files.js';
 import { emptyTest } from './test-files.js';

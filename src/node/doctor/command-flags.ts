@@ -1,4 +1,4 @@
-import type { ReadCommand, Runner } from '../client/read-command.js';
+import type { ReadCommand, Runner } from '../client/command/read-command.js';
 import { type Finding, problem } from './finding.js';
 
 interface Trap {

@@ -1,5 +1,5 @@
 import type { Fault } from '../../base/usage-error.js';
-import { type Runner, readCommand } from '../client/read-command.js';
+import { type Runner, readCommand } from '../client/command/read-command.js';
 import { goTest } from './go-test.js';
 import { jest } from './jest.js';
 import type { NamingRunner } from './named-cases.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Api } from '../../../src/node/client/api.js';
 import type { BatchResult, FailurePolicy } from '../../../src/node/client/batch-results.js';
-import type { CommandRunner } from '../../../src/node/client/command-runner.js';
+import type { CommandRunner } from '../../../src/node/client/command/command-runner.js';
 import { CommandNotStarted, NodeRun } from '../../../src/node/client/node-run.js';
 import type { Piece } from '../../../src/node/pieces/piece.js';
 import { pytest } from '../../../src/node/pieces/pytest.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { CommandRunner } from '../../../src/node/client/command-runner.js';
+import { CommandRunner } from '../../../src/node/client/command/command-runner.js';
 import { askFilter } from '../../../src/node/pieces/filter.js';
 import { jest } from '../../../src/node/pieces/jest.js';
 import type { NamingRunner } from '../../../src/node/pieces/named-cases.js';

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { faultText } from '../../../src/base/usage-error.js';
-import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from '../../../src/node/client/command-line.js';
+import { faultText } from '../../../../src/base/usage-error.js';
+import {
+  commandFault,
+  commandLine,
+  commandWithListFile,
+  readsListFile,
+  splitByLength,
+} from '../../../../src/node/client/command/command-line.js';
 
 describe('the command of a batch', () => {
   it.each([

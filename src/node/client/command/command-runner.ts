@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 // On Windows, npx, mvn and the like are scripts, which Node does not start.
 import spawn from 'cross-spawn';
-import { END_SIGNALS, signalExitCode } from '../../base/signals.js';
+import { END_SIGNALS, signalExitCode } from '../../../base/signals.js';
 
 export interface CommandResult {
   /** As in a shell: 128 and the number of the signal that ended it, 127 for an unknown command, 126 for one that may not be run. */

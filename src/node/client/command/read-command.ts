@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isFile } from '../test-files.js';
 import { scriptFlag } from './command-line.js';
-import { isFile } from './test-files.js';
 
 export type Runner = 'jest' | 'vitest' | 'playwright' | 'pytest' | 'rspec' | 'mocha' | 'cypress' | 'go test' | 'phpunit' | 'node --test';
 

@@ -1,5 +1,5 @@
-import { divide } from '../../base/divide.js';
-import type { Fault } from '../../base/usage-error.js';
+import { divide } from '../../../base/divide.js';
+import type { Fault } from '../../../base/usage-error.js';
 
 /** Not the variable of a shell, `${file}`. */
 const LIST_FILE = /(?<!\$)\{file\}/g;
