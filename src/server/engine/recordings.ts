@@ -19,16 +19,16 @@ export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: str
   const paths: string[] = [];
   const seconds: number[] = [];
   let hasTestCases = false;
-  let hasNoTest = testFiles.length > 0;
+  let has_no_test = testFiles.length > 0;
   for (const { path, time_execution, ran, no_test = false } of testFiles) {
     paths.push(path);
     // A client may send -0.
     seconds.push(time_execution > 0 ? time_execution : ran ? UNTIMED : 0);
-    hasNoTest &&= no_test && time_execution === 0;
+    has_no_test &&= no_test && time_execution === 0;
     hasTestCases ||= time_execution > 0 && fileOf(path) !== null && pieceOf(path) === null;
   }
   const ci_run = ci_build_id === undefined ? 0 : shortDigest(ci_build_id);
-  return { paths, seconds, hasTestCases, hasNoTest, ci_run, asked_at: null };
+  return { paths, seconds, hasTestCases, has_no_test, ci_run, asked_at: null };
 }
 
 /** A path of a run. */

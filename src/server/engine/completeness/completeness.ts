@@ -24,7 +24,7 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
     if (build && (await store.builds.runs(build.number, node)).length >= limits.runsPerNode) full.push(node);
   }
   const withFiles = runs.filter(({ paths }) => paths.length > 0);
-  const noTestRan = withFiles.length > 0 && withFiles.every(({ hasNoTest }) => hasNoTest);
+  const noTestRan = withFiles.length > 0 && withFiles.every(({ has_no_test }) => has_no_test);
   const { errors, mayBeEmpty } = incompleteness(assigned, comparison, { runs: runs.length, full, allowsEmpty, noTestRan });
   const { handed_out_not_recorded, recorded_without_time } = comparison;
   const areAllListed = Math.max(handed_out_not_recorded.length, recorded_without_time.length) <= limits.completenessEntries;

@@ -73,7 +73,7 @@ export interface RunHead {
   /** When its node asked for its part of a split; null: it is not known. */
   asked_at: Millis | null;
   /** Its client said of each of its files, of which it has some, that no test of it ran. */
-  hasNoTest: boolean;
+  has_no_test: boolean;
   /** Number of test files of the whole run. */
   test_files: number;
 }

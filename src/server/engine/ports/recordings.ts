@@ -25,7 +25,7 @@ export interface NewRun {
   /** True if a measured path is a test case inside a file. */
   hasTestCases: boolean;
   /** See RunHead. */
-  hasNoTest: boolean;
+  has_no_test: boolean;
   /** See RunHead. */
   ci_run: number;
   asked_at: Millis | null;

@@ -52,8 +52,8 @@ export function lmdbBuilds(parts: Parts) {
 }
 
 function toRunHead([, node_index, run]: RunKey, record: RunRecord): RunHead {
-  const { id, created_at, ordinal, ci_run, asked_at, hasNoTest } = record;
-  return { node_index, run, id, created_at, ordinal, ci_run, asked_at, hasNoTest, test_files: fileCount(record) };
+  const { id, created_at, ordinal, ci_run, asked_at, has_no_test } = record;
+  return { node_index, run, id, created_at, ordinal, ci_run, asked_at, has_no_test, test_files: fileCount(record) };
 }
 
 /**

@@ -46,7 +46,7 @@ function underWay<T>({ recordings }: Parts, recording: Soon<T>): Soon<T> {
 
 function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Soon<Saving<Recorded>> {
   parts.diskSpace.assert();
-  const { ci_run, asked_at, hasTestCases, hasNoTest } = run;
+  const { ci_run, asked_at, hasTestCases, has_no_test } = run;
   const times = newTimes(run.seconds.length);
   return whenKnown(setTimes(parts, project, run, viewOf(times), at), () => {
     const { timingBuffer, runs, journal } = parts;
@@ -57,7 +57,7 @@ function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetr
       hasTestCases,
       isRetry,
       entry: timingBuffer.nextEntry(),
-      run: { id: randomUUID(), created_at: at, ordinal: 0, ci_run, asked_at, hasNoTest, times },
+      run: { id: randomUUID(), created_at: at, ordinal: 0, ci_run, asked_at, has_no_test, times },
     };
     // No rule can refuse the first run of a node, so the journal is enough. A large run goes to the tables only, not to be written twice.
     if (isLarge(run) || runs.mayHaveRun(toPut)) return recordInTables(parts, toPut);

@@ -24,7 +24,7 @@ export type BuildRecord = Omit<Build, 'number'>;
 export type RunKey = [build: number, node_index: number, run: number];
 
 /** A recorded run. Its ordinal is 0 while it is in no build. */
-export interface RunRecord extends Pick<RunHead, 'id' | 'created_at' | 'ordinal' | 'ci_run' | 'asked_at' | 'hasNoTest'> {
+export interface RunRecord extends Pick<RunHead, 'id' | 'created_at' | 'ordinal' | 'ci_run' | 'asked_at' | 'has_no_test'> {
   /** Its test files, see run-times.ts. */
   times: Buffer;
 }

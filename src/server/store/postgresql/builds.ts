@@ -8,7 +8,7 @@ import { lookUp } from './look-up.js';
 import type { Paths } from './paths.js';
 
 const BUILD = 'key, number, id, project, names, node_total, created_at, updated_at, recorded, subsets, test_files';
-const HEAD = 'node_index, run, id, created_at, ordinal, ci_run, asked_at, has_no_test as "hasNoTest", test_files';
+const HEAD = 'node_index, run, id, created_at, ordinal, ci_run, asked_at, has_no_test, test_files';
 
 /** A client may ask for any page, and for what is before any build. */
 const MAX_INT4 = 2 ** 31 - 1;

@@ -438,7 +438,7 @@ function runsOf(runs: readonly Waiting[], values: unknown[]): string {
     at: ['int8', ({ at }) => at],
     ci_run: ['int8', ({ run }) => run.ci_run],
     asked_at: ['int8', ({ run }) => run.asked_at],
-    has_no_test: ['boolean', ({ run }) => run.hasNoTest],
+    has_no_test: ['boolean', ({ run }) => run.has_no_test],
     test_files: ['int4', ({ run }) => run.seconds.length],
     first: ['int4', run => (end += run.times.length) - run.times.length],
     bytes: ['int4', run => run.times.length],

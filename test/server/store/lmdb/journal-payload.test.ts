@@ -49,7 +49,7 @@ const columns = {
   ordinal: fc.constant(0),
   ci_run: number,
   asked_at: fc.option(number),
-  hasNoTest: fc.boolean(),
+  has_no_test: fc.boolean(),
   times: bytes,
 };
 const run = fc

@@ -111,14 +111,14 @@ const toRow = ({ project, key, build, hasTestCases, isRetry, entry, run }: RunTo
     run.ci_run,
     run.times,
     run.asked_at,
-    run.hasNoTest,
+    run.has_no_test,
   ] as const;
 
 function toRun(row: ReturnType<typeof toRow>): RunToPut {
   const [project, commit_hash, branch, node_total, node_index, build, hasTestCases, isRetry, entry, ...run] = row;
-  const [id, created_at, ordinal, ci_run, times, asked_at, hasNoTest] = run;
+  const [id, created_at, ordinal, ci_run, times, asked_at, has_no_test] = run;
   const key = { commit_hash, branch, node_total, node_index };
-  return { project, key, build, hasTestCases, isRetry, entry, run: { id, created_at, ordinal, ci_run, asked_at, hasNoTest, times } };
+  return { project, key, build, hasTestCases, isRetry, entry, run: { id, created_at, ordinal, ci_run, asked_at, has_no_test, times } };
 }
 
 export function encodePayload({ changes, runs }: Payload): Buffer {
