@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { agree, pluralize } from '../../base/plural.js';
+import { END_SIGNALS } from '../../base/signals.js';
 import { abbreviate, escapeControls, printToStderr } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { version } from '../../base/version.js';
@@ -176,6 +177,25 @@ export function guardExit(faultAt: (code: number) => string | null): void {
   const ending = process as unknown as { reallyExit(code?: number): void };
   const reallyExit = ending.reallyExit.bind(process);
   ending.reallyExit = code => reallyExit(judged(code ?? 0));
+}
+
+/**
+ * Records when a signal ends the job, and then lets the signal do what it would have done. A second signal ends this process at once.
+ * @param record rejects if files of this node have not run to their end
+ */
+export function recordAtSignals(record: () => Promise<void>): void {
+  for (const signal of END_SIGNALS) {
+    // A listener of the test runner may end this process at once.
+    const listeners = process.rawListeners(signal) as NodeJS.SignalsListener[];
+    process.removeAllListeners(signal);
+    process.once(signal, () => {
+      const recording = record().catch((error: unknown) => printToStderr((error as Error).message));
+      void recording.then(() => {
+        for (const listener of listeners) process.on(signal, listener);
+        process.kill(process.pid, signal);
+      });
+    });
+  }
 }
 
 /** Message on a test runner that ended with 0 before it reported its results. */

@@ -69,6 +69,8 @@ export default class BallastReporter {
       else for (const file of others) testRun.exclude(file);
     }
     this.#part = part;
+    // At SIGINT, Playwright ends its workers and calls onEnd. Other signals end it at once.
+    for (const signal of ['SIGTERM', 'SIGHUP']) process.once(signal, () => process.kill(process.pid, 'SIGINT'));
   }
 
   onBegin({ version, shard }: Config, suite: Suite): void {

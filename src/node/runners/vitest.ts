@@ -1,6 +1,6 @@
 import { printToStderr } from '../../base/terminal.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
-import { endedEarly, guardExit, NodePart, pathOf, sayNoShard } from './node-part.js';
+import { endedEarly, guardExit, NodePart, pathOf, recordAtSignals, sayNoShard } from './node-part.js';
 
 /** The used part of Vitest's types, which has them in vitest/node. */
 interface Specification {
@@ -106,7 +106,9 @@ class BallastSequencer {
     // Vitest itself decides what happens when it finds no file.
     if (specifications.length === 0) return specifications;
     shared.isSettled = true;
-    return (await this.#run.request(specifications)).select(specifications, ({ moduleId }) => pathOf(moduleId));
+    const selected = (await this.#run.request(specifications)).select(specifications, ({ moduleId }) => pathOf(moduleId));
+    this.#run.expect(selected);
+    return selected;
   }
 
   sort<T>(specifications: T[]): T[] {
@@ -120,6 +122,9 @@ class BallastSequencer {
 class ShardRun {
   readonly #vitest: Vitest;
   #part: Promise<NodePart> | null = null;
+  /** By path: in how many projects the file has yet to run. */
+  readonly #left = new Map<string, number>();
+  readonly #ended: TestModule[] = [];
   #hasEnded = false;
   #isRecorded = false;
 
@@ -136,8 +141,31 @@ class ShardRun {
 
   async #request(paths: readonly string[]): Promise<NodePart> {
     const part = await NodePart.request('vitest', this.#vitest.config.shard!, paths, process.env);
-    if (!part.isEmpty && !isListing) guardExit(code => this.#faultAt(code));
+    if (!part.isEmpty && !isListing) {
+      guardExit(code => this.#faultAt(code));
+      recordAtSignals(() =>
+        part.record(
+          resultsOf(
+            this.#ended.filter(({ moduleId }) => this.#left.get(pathOf(moduleId)) === 0),
+            true,
+          ),
+        ),
+      );
+    }
     return part;
+  }
+
+  expect(specifications: readonly Specification[]): void {
+    for (const { moduleId } of specifications) this.#count(pathOf(moduleId), 1);
+  }
+
+  #count(path: string, more: number): void {
+    this.#left.set(path, (this.#left.get(path) ?? 0) + more);
+  }
+
+  onTestModuleEnd(testModule: TestModule): void {
+    this.#ended.push(testModule);
+    this.#count(pathOf(testModule.moduleId), -1);
   }
 
   #faultAt(code: number): string | null {

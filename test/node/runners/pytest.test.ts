@@ -377,8 +377,14 @@ def test_nested(tmp_path):
     suite.write('test_a.py', 'import pytest\ndef test_exits(): pytest.exit("enough", returncode=0)\n');
     expect(await suite.node(server, 0, 1, [], commit('exits'))).toEqual(ended(1, 'not recorded: test_a.py'));
 
-    suite.write('test_a.py', 'import os, signal\ndef test_interrupts(): os.kill(os.getpid(), signal.SIGINT)\n');
-    expect(await suite.node(server, 0, 1, [], commit('interrupted'))).toEqual(ended(2, 'not recorded: test_a.py'));
+    for (const signal of ['SIGINT', 'SIGTERM']) {
+      suite.write('test_a.py', `import os, signal\ndef test_interrupts(): os.kill(os.getpid(), signal.${signal})\n`);
+      expect(await suite.node(server, 0, 1, [], commit(signal))).toEqual(ended(2, 'not recorded: test_a.py'));
+      await expectCompleteness(server, of(signal), 409, {
+        recorded: 1,
+        handed_out_not_recorded: [expect.objectContaining({ path: 'test_a.py' })],
+      });
+    }
 
     suite.write('sub/conftest.py', 'import no_such_module\n');
     suite.write('sub/test_c.py', passing);

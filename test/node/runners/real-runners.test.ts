@@ -263,6 +263,27 @@ it('says once that there is no --shard, whatever extends the configuration of Vi
   expect({ code, said: output.match(/without --shard/g)?.length }).toEqual({ code: 0, said: 1 });
 });
 
+it.each([
+  ['vitest', 'SIGTERM'],
+  ['vitest', 'SIGINT'],
+  ['playwright', 'SIGTERM'],
+  ['playwright', 'SIGINT'],
+])('records the files that %s ran before it got %s', { timeout: 120_000 }, async (name, signal) => {
+  const [server, project] = [await startServer(), new RunnerProject(runners[name]!)];
+  const seconds = Object.fromEntries(FILES.map((path, i) => [path, [40, 1][i]!]));
+  await record(server, { commit_hash: 'before', branch: 'main', node_total: 1, test_files: timedTestFiles(seconds) });
+  if (name === 'playwright')
+    project.write('playwright.config.ts', `export default { reporter: './ballast-playwright.mjs', testMatch: /test\\.js/ };`);
+  project.write(
+    FILES[1]!,
+    `${project.runner.imports}\ntest('one', async () => { process.kill(process.ppid, '${signal}'); await new Promise(done => setTimeout(done, 90_000)); });`,
+  );
+  const { code, output } = await project.run(server, 1, 1, 'c1');
+  expect(code, output).not.toBe(0);
+  expect(output).toContain('1 of 2 test files of this node did not run to the end: test/b.test.js');
+  expect((await complete(server, 'c1', 1)).json).toMatchObject({ is_complete: false, recorded: 1 });
+});
+
 it('says that Jest with --bail records nothing', { timeout: 120_000 }, async () => {
   const jest = runners.jest!;
   const [server, project] = [await startServer(), new RunnerProject({ ...jest, command: [...jest.command, '--bail'] })];

@@ -11,9 +11,11 @@ import json
 import math
 import os
 import re
+import signal
 import ssl
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -900,10 +902,23 @@ def pytest_configure(config):
         config.pluginmanager.register(collection, "ballast_collection")
     config.pluginmanager.register(Results(config, settings, collection), "ballast_results")
     os.environ[SESSION_VARIABLE] = str(os.getpid())
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, interrupt)
+
+
+def interrupt(number, _frame):
+    """Ends pytest at SIGTERM as at SIGINT, so that it records what has run. A second signal ends it at once."""
+    signal.signal(number, signal.SIG_DFL)
+    # A process that a test started by fork has this handler, too.
+    if os.environ.get(SESSION_VARIABLE) != str(os.getpid()):
+        os.kill(os.getpid(), number)
+    raise KeyboardInterrupt
 
 
 def pytest_unconfigure(config):
     if config.pluginmanager.has_plugin("ballast_results"):
+        if signal.getsignal(signal.SIGTERM) is interrupt:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.environ.pop(SESSION_VARIABLE, None)
         guard.end()
 
