@@ -101,7 +101,8 @@ export function SetUpPage({ project }: ProjectPageProps) {
           <p class="small quiet">
             Install what your tests need before the last command.{' '}
             <a href={runner.client === 'ballast' ? '/docs/any-runner' : '/docs/clients'}>All about this client</a>,{' '}
-            <a href="/docs/ci-systems">about this CI system</a>
+            <a href="/docs/ci-systems">about this CI system</a>. Playwright, Vitest, Jest and pytest also have{' '}
+            <a href="/docs/runner-plugins">plugins</a>, with which the command of a job stays as it is.
           </p>
         </li>
         <li>
