@@ -39,6 +39,8 @@ export interface PartState {
 class FilesNotRun extends Error {}
 
 const RETRIES = 3;
+/** CI systems kill a process 7.5 s after its signal, or later. */
+const ENDING_SECONDS = 5;
 const FALLBACK = 'BALLAST_FALLBACK';
 const fallbackWish = { name: FALLBACK, asVerb: `set ${FALLBACK}=true` };
 
@@ -108,11 +110,12 @@ export class NodePart {
    * Records the times of this node. Throws if the server did not store them or no longer has the split, and if files of this node have no
    * result.
    * @param results by pathOf, of the files that ran to their end
+   * @param isEnding a signal ends the job: one attempt must do
    */
-  async record(results: ReadonlyMap<string, FileResult>): Promise<void> {
+  async record(results: ReadonlyMap<string, FileResult>, isEnding = false): Promise<void> {
     const paths = this.state.files.map(({ path }) => path);
     const recorded = paths.flatMap(path => (results.has(path) ? [recordedFile(path, results.get(path)!)] : []));
-    if (recorded.length > 0) await this.#record(recorded);
+    if (recorded.length > 0) await this.#record(recorded, isEnding);
     const missing = paths.filter(path => !results.has(path));
     if (missing.length > 0)
       throw new FilesNotRun(
@@ -120,9 +123,13 @@ export class NodePart {
       );
   }
 
-  async #record(recorded: readonly RecordedFile[]): Promise<void> {
+  async #record(recorded: readonly RecordedFile[], isEnding: boolean): Promise<void> {
     const { identity, isFallback } = this.state;
     try {
+      if (isEnding) {
+        await recordRun(new Api({ ...this.#api.options, retries: 0, timeoutSeconds: ENDING_SECONDS }), identity, recorded);
+        return;
+      }
       await recordRun(this.#api, identity, recorded);
       await assertSplitExists(this.#api, identity);
       await assertTestsRan(this.#api, identity, { ci_build_id: identity.build_id }, recorded);
@@ -147,13 +154,17 @@ export function options(): string[] {
   return end < 0 ? process.argv : process.argv.slice(0, end);
 }
 
-/** Vite puts a copy of this file into each configuration that imports it. This is for all of them. */
-const said = ((globalThis as { [key: symbol]: unknown })[Symbol.for('ballast.said')] ??= new Set()) as Set<string>;
+/** A value of all copies of this module: Vite puts one into each configuration that imports it. */
+export function sharedByCopies<T extends object>(name: string, initial: T): T {
+  return ((globalThis as { [key: symbol]: unknown })[Symbol.for(`ballast.${name}`)] ??= initial) as T;
+}
+
+const said = sharedByCopies('said', { noShard: false });
 
 /** Says once that the test runner runs everything itself, because it was given no shard. */
 export function sayNoShard(): void {
-  if (!said.has('no shard')) printToStderr('without --shard, this process runs all its test files, and records no times');
-  said.add('no shard');
+  if (!said.noShard) printToStderr('without --shard, this process runs all its test files, and records no times');
+  said.noShard = true;
 }
 
 /**
@@ -180,21 +191,23 @@ export function guardExit(faultAt: (code: number) => string | null): void {
 }
 
 /**
- * Records when a signal ends the job, and then lets the signal do what it would have done. A second signal ends this process at once.
+ * Records when a signal ends the job, and then lets the signal do what it would have done. A second signal does that at once.
  * @param record rejects if files of this node have not run to their end
  */
 export function recordAtSignals(record: () => Promise<void>): void {
-  for (const signal of END_SIGNALS) {
-    // A listener of the test runner may end this process at once.
-    const listeners = process.rawListeners(signal) as NodeJS.SignalsListener[];
+  // A listener of the test runner may end this process before the times are recorded.
+  const listeners = END_SIGNALS.map(signal => [signal, process.rawListeners(signal) as NodeJS.SignalsListener[]] as const);
+  const end = (signal: NodeJS.Signals) => {
+    for (const [each, own] of listeners) {
+      process.off(each, end);
+      for (const listener of own) process.on(each, listener);
+    }
+    const recording = record().catch((error: unknown) => printToStderr((error as Error).message));
+    void recording.then(() => process.kill(process.pid, signal));
+  };
+  for (const [signal] of listeners) {
     process.removeAllListeners(signal);
-    process.once(signal, () => {
-      const recording = record().catch((error: unknown) => printToStderr((error as Error).message));
-      void recording.then(() => {
-        for (const listener of listeners) process.on(signal, listener);
-        process.kill(process.pid, signal);
-      });
-    });
+    process.on(signal, end);
   }
 }
 

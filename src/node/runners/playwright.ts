@@ -85,11 +85,11 @@ export default class BallastReporter {
   }
 
   /** Records the times. The run fails if that fails, or if tests of this node did not run. */
-  async onEnd(): Promise<{ status?: 'failed' }> {
+  async onEnd({ status }: { status: string }): Promise<{ status?: 'failed' }> {
     this.#isSound = !this.#part || isListing();
     if (this.#isSound) return {};
     try {
-      await this.#part!.record(resultsOf(this.#fileSuites));
+      await this.#part!.record(resultsOf(this.#fileSuites), status === 'interrupted');
       this.#isSound = true;
       return {};
     } catch (error) {

@@ -1,6 +1,6 @@
 import { printToStderr } from '../../base/terminal.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
-import { endedEarly, guardExit, NodePart, pathOf, recordAtSignals, sayNoShard } from './node-part.js';
+import { endedEarly, guardExit, NodePart, pathOf, recordAtSignals, sayNoShard, sharedByCopies } from './node-part.js';
 
 /** The used part of Vitest's types, which has them in vitest/node. */
 interface Specification {
@@ -29,14 +29,8 @@ interface UserConfig {
   test?: { passWithNoTests?: boolean };
 }
 
-/**
- * Vite puts a copy of this file into each configuration that imports it. This is for all of them.
- * isSettled: Vitest asked for the files of this node, or may pass without any.
- */
-const shared = ((globalThis as { [key: symbol]: unknown })[Symbol.for('ballast.vitest')] ??= {
-  isGuarded: false,
-  isSettled: false,
-}) as { isGuarded: boolean; isSettled: boolean };
+/** isSettled: Vitest asked for the files of this node, or may pass without any. */
+const shared = sharedByCopies('vitest', { isGuarded: false, isSettled: false });
 
 const isSharded = process.argv.some(arg => /^--shard(=|$)/.test(arg));
 /** `vitest list` runs nothing. Behind another argument, `list` may be a part of a file's name, or a value. */
@@ -143,20 +137,21 @@ class ShardRun {
     const part = await NodePart.request('vitest', this.#vitest.config.shard!, paths, process.env);
     if (!part.isEmpty && !isListing) {
       guardExit(code => this.#faultAt(code));
-      recordAtSignals(() =>
-        part.record(
-          resultsOf(
-            this.#ended.filter(({ moduleId }) => this.#left.get(pathOf(moduleId)) === 0),
-            true,
-          ),
-        ),
-      );
+      recordAtSignals(async () => {
+        if (!this.#hasEnded) await part.record(this.#finished(), true);
+      });
     }
     return part;
   }
 
   expect(specifications: readonly Specification[]): void {
     for (const { moduleId } of specifications) this.#count(pathOf(moduleId), 1);
+  }
+
+  /** The results of the files that all their projects have run. */
+  #finished(): Map<string, FileResult> {
+    const modules = this.#ended.filter(({ moduleId }) => this.#left.get(pathOf(moduleId)) === 0);
+    return resultsOf(modules, true);
   }
 
   #count(path: string, more: number): void {
