@@ -160,6 +160,7 @@ describe('ballast plan', () => {
     [['--within', '1h30'], 'It must be a duration'],
     [['--mode', 'both'], 'Allowed choices are queue, split'],
     [['--format', 'jenkins'], 'Allowed choices are github, gitlab, buildkite'],
+    [['--default', '3'], 'give --within or --format'],
     [['--default', '0'], 'It must be a whole number of nodes, at least 1'],
     [['--format', 'buildkite'], 'the step has no command'],
     [['--', 'jest'], 'plan runs no command'],

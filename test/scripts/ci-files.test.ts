@@ -425,7 +425,7 @@ describe('the action for the number of nodes on GitHub', () => {
     const ballast = await server.project();
     const folder = temporaryFolder();
     const output = join(folder, 'output');
-    const step = planStep({ ...addressOf(ballast), files: 't/*.sh\n!t/f.sh\n', options: '--nodes=3\n--branch=main' });
+    const step = planStep({ ...addressOf(ballast), files: 't/*.sh\n!t/f.sh\n', options: '--nodes=3\n--default=3\n--branch=main' });
     expect(await play(step, new TestProject(PLAIN).folder, { GITHUB_OUTPUT: output })).toMatchObject({ code: 0 });
     expect(readFileSync(output, 'utf8')).toBe('matrix={"node_index":[0,1,2],"node_total":[3]}\n');
   });

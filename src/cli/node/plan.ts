@@ -3,7 +3,7 @@ import { agree, pluralize } from '../../base/plural.js';
 import { print, printData, printToStderr } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { identify } from '../../node/ci/identity.js';
-import { NO_BUILD, parsePlanOfBuild } from '../../node/client/answers.js';
+import { NO_BUILD, parsePlan, parsePlanOfBuild } from '../../node/client/answers.js';
 import { Api, ServerUnreachable } from '../../node/client/api.js';
 import { listTestFiles } from '../../node/client/test-files.js';
 import type { PlanAnswer } from '../../protocol/answers/what-if.js';
@@ -44,6 +44,8 @@ export async function plan(globs: readonly string[], command: readonly string[],
     ]);
   if (format !== 'buildkite' && command.length > 0)
     throw new UsageError([`plan runs no command: leave ${command[0]} out, or give --format buildkite`]);
+  if (options.default !== undefined && !format && within === undefined)
+    throw new UsageError(['--default is the number of nodes to start: give --within or --format, too']);
   const { branch } = identify(['branch'], options);
   const paths = globs.length > 0 || options.stdin ? await listTestFiles(globs, options.stdin === true) : null;
   const answer = await ask(branch, paths, options);
@@ -59,17 +61,18 @@ export async function plan(globs: readonly string[], command: readonly string[],
   else if (!json) print(String(nodes));
 }
 
-/** The number of nodes to start; null: none is enough or known. Says on stderr why, and what the number rests on. */
+/** The number of nodes to start; null: none is enough, or nobody can know it. Says on stderr why, and what the number rests on. */
 function nodesToStart(answer: PlanAnswer | string, options: PlanOptions): number | null {
   const unknown = typeof answer === 'string' ? answer : guessedText(answer);
   if (typeof answer === 'string' || isMostlyGuessed(answer)) {
-    const isKnown = options.default !== undefined;
+    const { default: byDefault, json } = options;
+    const advice = json ? '' : ': give --default N, the nodes to start until builds are recorded';
     printToStderr(
-      isKnown
-        ? `${unknown}: --default, ${pluralize(options.default!, 'node')}`
-        : `the number of nodes is not known, because ${unknown}: give --default N, the nodes to start until builds are recorded`,
+      byDefault === undefined
+        ? `the number of nodes is not known, because ${unknown}${advice}`
+        : `${unknown}: --default, ${pluralize(byDefault, 'node')}`,
     );
-    return options.default ?? null;
+    return byDefault ?? null;
   }
   if (unknown !== null) printToStderr(`${unknown}, and ${agree(answer.unknown_files, 'counts', 'count')} with a guess`);
   const { within } = options;
@@ -105,7 +108,9 @@ async function ask(branch: string, paths: readonly string[] | null, options: Pla
     ...(paths && { test_files: paths.map(path => ({ path })) }),
   };
   try {
-    const answer = await new Api({ ...options, timeoutSeconds: TIMEOUT_SECONDS }).post('/v1/plan', message, parsePlanOfBuild);
+    const api = new Api({ ...options, timeoutSeconds: TIMEOUT_SECONDS });
+    // Of a request with a list, the same answer refuses the list.
+    const answer = await api.post('/v1/plan', message, paths ? parsePlan : parsePlanOfBuild);
     return answer === NO_BUILD ? 'the project has no build' : answer;
   } catch (error) {
     if (error instanceof ServerUnreachable && options.default !== undefined) return error.message;
