@@ -1,5 +1,6 @@
 import { type Soon, whenKnown } from '../../base/soon.js';
 import { projectOfToken } from '../engine/access.js';
+import type { QueueKey } from '../engine/keys.js';
 import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
 import { Suite } from '../engine/suites/suite.js';
 import { ApiError } from '../http/api-error.js';
@@ -7,7 +8,7 @@ import { POOLED_BODY_BYTES } from '../http/body.js';
 import type { Request } from '../http/request.js';
 import type { Context } from './context.js';
 import { decodeBody, decodeRest } from './json.js';
-import { type PostInput, type Posts, type Prepared, posts } from './posts.js';
+import { type Asked, type PostInput, type Posts, type Prepared, posts } from './posts.js';
 import type { RawParameters } from './read/validation.js';
 import { authenticate, guessToken, tokenInBody } from './token.js';
 
@@ -50,7 +51,7 @@ async function prepareLarge<K extends keyof Posts>(
   // The worker thread finds the token in the body. Until then a guess names the project that takes turns.
   const guess = project === null ? guessToken(body) : null;
   const owner = guess === null ? project : await projectOfToken(store.access, guess, now());
-  if (owner !== null) await learnFor(context, job, owner);
+  if (owner !== null && isQueueJob(job)) await context.summarizer.learnFirst(owner);
   const sooner = () => (owner === null ? null : prepareCached(context, job, { body, token }, owner));
   const ready = await sooner();
   if (ready && 'prepared' in ready) return ready;
@@ -87,17 +88,20 @@ function prepareHere<K extends keyof Posts>(
   const { store, pullCost } = context;
   const post = posts[job];
   const { asked, suite } = post.read(sent, project, cached);
-  const preparing: Soon<object | null> = whenKnown(suite && learnFor(context, job, project), () =>
-    post.prepare(store, asked as never, suite, { pullCost, isWorker: false }),
+  const preparing: Soon<object | null> = whenKnown(
+    suite && isQueueJob(job) && learnFor(context, (asked as Asked<'prepareQueue'>).request.key),
+    () => post.prepare(store, asked as never, suite, { pullCost, isWorker: false }),
   );
   return whenKnown(preparing, prepared =>
     prepared ? ({ project, prepared } as Prepared<K>) : ({ asked, columns: suite?.columns ?? null, project } as PostInput<K>),
   );
 }
 
-/** A queue is planned with what batches of the project cost, so that is learned first. */
-function learnFor({ summarizer }: Context, job: keyof Posts, project: number): Soon<void> {
-  if (job === 'prepareQueue' || job === 'prepareTestQueue') return summarizer.learnFirst(project);
+const isQueueJob = (job: keyof Posts) => job === 'prepareQueue' || job === 'prepareTestQueue';
+
+/** A new queue is planned with what batches of the project cost, so that is learned first. */
+function learnFor({ store, summarizer }: Context, key: QueueKey): Soon<void> {
+  return whenKnown(store.queues.find(key), queue => (queue ? undefined : summarizer.learnFirst(key.project)));
 }
 
 function decode(body: Uint8Array): RawParameters | ApiError {

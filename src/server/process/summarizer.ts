@@ -19,6 +19,8 @@ export const SUMMARY_QUIET_MILLISECONDS = 5000;
 const SUMMARY_TICK_MILLISECONDS = 1000;
 /** Interval at which the summary of a running build is written again, and one that could not be written is tried again. */
 export const SUMMARY_REPEAT_MILLISECONDS = 60_000;
+/** Time that a queue waits for what its project can learn. What takes longer is learned for the next queue. */
+const LEARNING_MILLISECONDS = 1000;
 /** Builds that may wait for their summary; others get it when a list shows them. */
 export const WAITING_SUMMARIES = 2000;
 /** Projects whose newest builds are looked through at a start for missing summaries. */
@@ -101,7 +103,10 @@ export class Summarizer {
     if (await this.store.queues.learned(project, 'queue')) return;
     const learning = this.#learningFirst.get(project) ?? this.#learnFromNewest(project);
     this.#learningFirst.set(project, learning);
-    await learning.catch((err: unknown) => this.#report(err)).finally(() => this.#learningFirst.delete(project));
+    const learned = learning
+      .catch((err: unknown) => this.#report(err, 'could not learn what batches cost; the queue is planned without it'))
+      .finally(() => this.#learningFirst.delete(project));
+    await Promise.race([learned, sleep(LEARNING_MILLISECONDS, undefined, { ref: false })]);
   }
 
   /** Notes the newest builds of each project whose summaries the last process did not write. */
@@ -224,15 +229,16 @@ export class Summarizer {
   async #learnFromNewest(project: number): Promise<void> {
     const builds = await this.store.builds.list(project, {}, { limit: 1 });
     for (const { build, summary: written } of await withSummaries(this.store, builds)) {
+      // A build with a summary was learned from when that was written.
       if (!isOutOfDate(build, written)) continue;
       const { summary, observed } = await this.#read(project, build);
       if (summary.state !== 'running') await this.#learn(project, observed);
     }
   }
 
-  #report(err: unknown): void {
+  #report(err: unknown, message = 'could not write the summary of a build; lists show it without one'): void {
     const times = this.#throttle.hit();
-    if (times !== null) this.log.warn({ err, times }, 'could not write the summary of a build; lists show it without one');
+    if (times !== null) this.log.warn({ err, times }, message);
   }
 }
 
