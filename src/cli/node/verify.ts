@@ -5,7 +5,7 @@ import { UsageError } from '../../base/usage-error.js';
 import { detectValue, type Identity, identify, missingMessage } from '../../node/ci/identity.js';
 import type { ReceivedCompleteness } from '../../node/client/answers.js';
 import { Api } from '../../node/client/api.js';
-import { askCompleteness, type CiRunId, OtherAnswer } from '../../node/client/completeness.js';
+import { type AskedCiRun, askCompleteness, OtherAnswer } from '../../node/client/completeness.js';
 import { emptyTest } from '../../node/client/test-files.js';
 import { exitCodes } from '../process/exit.js';
 import type { ClientOptions } from './options.js';
@@ -27,7 +27,7 @@ export interface VerifyOptions extends ClientOptions {
 }
 
 /** Asks about an id, and has the server wait up to some seconds for the build to be complete. */
-type Ask = (id: CiRunId, wait: number) => Promise<ReceivedCompleteness>;
+type Ask = (id: AskedCiRun, wait: number) => Promise<ReceivedCompleteness>;
 
 /** Proxies give up on requests that wait longer. */
 const MAX_WAIT_SECONDS = 25;
@@ -73,7 +73,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
 }
 
 interface Selection {
-  ids: CiRunId[];
+  ids: AskedCiRun[];
   /** True: all ids must be complete. False: an id may be unknown as a queue or as a split. */
   areAllRequired: boolean;
 }
@@ -83,7 +83,7 @@ interface Selection {
  * queue, a split or both. Only --newest asks about another CI run: a complete one may have ended before this one began.
  */
 function selectIds({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, newest, environment }: VerifyOptions): Selection {
-  const given: CiRunId[] = [...(node_build_id ? [{ node_build_id }] : []), ...(ci_build_id ? [{ ci_build_id }] : [])];
+  const given: AskedCiRun[] = [...(node_build_id ? [{ node_build_id }] : []), ...(ci_build_id ? [{ ci_build_id }] : [])];
   if (newest) {
     if (given.length > 0 || buildId) throw new UsageError(['--newest cannot be combined with an id of the CI run: leave one of them out']);
     return { ids: [{}], areAllRequired: true };
@@ -117,12 +117,12 @@ async function waitForAnswers(
   }
 }
 
-function describeIds(ids: readonly CiRunId[]): string {
+function describeIds(ids: readonly AskedCiRun[]): string {
   return [...new Set(ids.flatMap(({ node_build_id, ci_build_id }) => node_build_id ?? ci_build_id ?? []))].join(', ');
 }
 
 /** Resolves when the answer may have changed, or after some seconds. */
-async function waitForChange(ask: Ask, id: CiRunId, seconds: number): Promise<void> {
+async function waitForChange(ask: Ask, id: AskedCiRun, seconds: number): Promise<void> {
   const before = performance.now();
   await ask(id, seconds);
   // A busy server may answer early.

@@ -5,8 +5,8 @@ import { completenessParser, type ReceivedCompleteness } from './answers.js';
 import { type Api, ServerUnreachable } from './api.js';
 import type { RecordedFile } from './batch-results.js';
 
-/** The id of a queue or a split of the build; without both, the newest one. */
-export type CiRunId = { node_build_id?: string; ci_build_id?: string };
+/** The CI run to ask about: the id of a queue or of a split of the build; without both, the newest one. */
+export type AskedCiRun = { node_build_id?: string; ci_build_id?: string };
 
 /** The answer is about another request, so it proves nothing. */
 export class OtherAnswer extends Error {
@@ -19,7 +19,7 @@ export class NoTestRan extends Error {
 }
 
 /** Throws OtherAnswer when the answer does not repeat what was asked: a cache, or a proxy that mixes up answers, must not pass the gate. */
-export async function askCompleteness(api: Api, asked: CiRunId & Record<string, string>, wait: number): Promise<ReceivedCompleteness> {
+export async function askCompleteness(api: Api, asked: AskedCiRun & Record<string, string>, wait: number): Promise<ReceivedCompleteness> {
   const about = { ...asked, request_id: randomUUID() };
   const kind = asked.node_build_id !== undefined ? 'queue' : asked.ci_build_id !== undefined ? 'split' : null;
   const query = new URLSearchParams({ ...about, wait: String(wait) });
@@ -32,29 +32,29 @@ export async function askCompleteness(api: Api, asked: CiRunId & Record<string, 
 }
 
 /**
- * Throws NoTestRan if this node, which has just recorded its files, was the last of a CI run without a test that ran. The server is asked only if
- * no test ran on this node.
+ * Throws NoTestRan if no test ran on any node of the CI run, and this node, which has just recorded its files, was the last. Asks the server only
+ * if no test ran on this node. A retried node has nothing left to run, and is no better.
  */
 export async function assertTestsRan(
   api: Api,
   { node_total, branch, commit_hash }: BuildNode,
-  id: CiRunId,
+  id: AskedCiRun,
   recorded: readonly RecordedFile[],
 ): Promise<void> {
-  if (recorded.length === 0 || recorded.some(({ no_test }) => !no_test)) return;
-  const none = `no test ran in ${recorded.length === 1 ? 'the only test file' : `any of the ${pluralize(recorded.length, 'test file')}`} of this node`;
+  if (recorded.some(({ no_test }) => !no_test)) return;
+  const none =
+    recorded.length === 0
+      ? 'nothing was left to run for this node'
+      : `no test ran in ${recorded.length === 1 ? 'the only test file' : `any of the ${pluralize(recorded.length, 'test file')}`} of this node`;
   try {
-    const {
-      no_test_ran,
-      recorded: ofAll,
-      test_files,
-    } = await askCompleteness(api, { commit_hash, branch, node_total: String(node_total), ...id }, 0);
-    if (!no_test_ran || ofAll < test_files) return;
+    const answer = await askCompleteness(api, { commit_hash, branch, node_total: String(node_total), ...id }, 0);
+    // Without a queue or a split, it is not known what other nodes are to record.
+    if (answer.kind === null || !answer.no_test_ran || answer.recorded < answer.test_files) return;
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
     throw new ServerUnreachable(`${none}, and it is not known whether one ran on another node: ${error.message}`, { cause: error });
   }
   throw new NoTestRan(
-    `${none}, nor in any other of this CI run: each has none, or only skipped or deselected ones: check how the command selects tests (-m, -k, -t, --grep, --tag)`,
+    `${none}, ${recorded.length === 0 ? 'and no test ran in any file' : 'nor in any other'} of this CI run, because each file has none, or only skipped or deselected ones: check how the command selects tests (-m, -k, -t, --grep, --tag), and start another CI run`,
   );
 }

@@ -64,7 +64,10 @@ export function readReports(paths: readonly string[], known: KnownFiles): ReadRe
       unusable.push({ message, isOtherXml: cause instanceof OtherXml });
     }
   }
-  return { results: mergeResults(results), count: results.length, unusable };
+  const merged = mergeResults(results);
+  // What a broken report would have said is not known.
+  const isWhole = unusable.every(({ isOtherXml }) => isOtherXml);
+  return { results: isWhole ? merged : { ...merged, loadedCode: null }, count: results.length, unusable };
 }
 
 /** JSON of one document, not of a line for each event. */

@@ -7,6 +7,7 @@ interface Event {
   Package?: string;
   Test?: string;
   Elapsed?: number;
+  Output?: string;
 }
 
 const PACKAGE = /^(ok {2}|FAIL|\? {3})\t(\S+)(?:\t(?:(\d+(?:\.\d+)?)s|(\(cached\))|\[.*\]))?/;
@@ -32,15 +33,17 @@ export function readGoTest(text: string): TestCase[] {
 
 function readEvents(text: string): TestCase[] {
   const byPackage = new Map<string, TestCase[]>();
+  const untested = new Set<string>();
   const cases: TestCase[] = [];
   for (const [number, line] of text.split('\n').entries()) {
     if (!EVENT.test(line)) continue;
-    const { Action, Package, Test, Elapsed = 0 } = parseEvent(line, number + 1);
+    const { Action, Package, Test, Elapsed = 0, Output } = parseEvent(line, number + 1);
+    if (Package !== undefined && Output?.includes(NO_TESTS)) untested.add(Package);
     if (Package === undefined || !/^(pass|fail|skip)$/.test(Action ?? '')) continue;
     const packageCases = byPackage.get(Package) ?? [];
     byPackage.set(Package, packageCases);
     if (Test === undefined) {
-      const action = Action === 'pass' && packageCases.length === 0 ? 'skip' : Action!;
+      const action = untested.has(Package) ? 'skip' : Action!;
       for (const testCase of finishPackage(Package, packageCases, action, Elapsed)) cases.push(testCase);
     } else packageCases.push(makeCase(Test, Elapsed, Action!));
   }

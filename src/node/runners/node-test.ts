@@ -13,6 +13,7 @@ export interface TestEvent {
     entryFile?: string;
     skip?: string | boolean;
     todo?: string | boolean;
+    counts?: { tests: number };
     details?: { duration_ms?: number; passed?: boolean; error?: TestError };
   };
 }
@@ -49,6 +50,8 @@ interface Case extends Outcome {
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const files = new Map<string, Outcome>();
   const cases: Case[] = [];
+  /** Files none of whose tests was selected. Of a program that registers none, it is not known. */
+  const untested = new Set<string>();
   const titles: string[] = [];
   let run: Run = {};
   let lastNesting = 0;
@@ -62,6 +65,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     if (type === 'test:summary') {
       run.file = file;
       run = {};
+      if (file !== undefined && data.counts?.tests === 0) untested.add(file);
     }
     if ((type !== 'test:pass' && type !== 'test:fail') || isFile) continue;
     const error = type === 'test:fail' ? (details.error ?? {}) : null;
@@ -77,11 +81,11 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   // A process that ends early has no summary, so what a test file registers itself does not need one.
   for (const testCase of cases) (suites.get(testCase.file) ?? suites.get(testCase.run.file))?.push(testCase);
   yield '<?xml version="1.0" encoding="utf-8"?>\n<testsuites>\n';
-  for (const [file, outcome] of files) yield suite(outcome, suites.get(file)!);
+  for (const [file, outcome] of files) yield suite(outcome, suites.get(file)!, untested.has(file));
   yield '</testsuites>\n';
 }
 
-function suite(file: Outcome, cases: readonly Case[]): string {
+function suite(file: Outcome, cases: readonly Case[], isUntested: boolean): string {
   const attributes = (name: string, seconds: number) => `name="${escaped(name)}" file="${escaped(file.name)}" time="${seconds.toFixed(6)}"`;
   const texts = cases.map(({ name, seconds, error, isSkipped }) => {
     const content = isSkipped ? '<skipped/>' : error && file.error ? failure(error) : '';
@@ -89,7 +93,7 @@ function suite(file: Outcome, cases: readonly Case[]): string {
   });
   // The process may fail without a failed test, and may run no test.
   if (texts.length === 0 || (file.error && !texts.some(text => text.includes('<failure '))))
-    texts.push(`<testcase ${attributes(file.name, 0)}>${file.error ? failure(file.error) : ''}</testcase>`);
+    texts.push(`<testcase ${attributes(file.name, 0)}>${file.error ? failure(file.error) : isUntested ? '<skipped/>' : ''}</testcase>`);
   return `<testsuite ${attributes(file.name, file.seconds)}>\n${texts.join('\n')}\n</testsuite>\n`;
 }
 

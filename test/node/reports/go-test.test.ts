@@ -57,11 +57,19 @@ describe('output of go test', () => {
   it.each([
     ['plain', 'ok  \texample.com/shop/cart\t0.003s [no tests to run]\n'],
     ['plain, with coverage', 'ok  \texample.com/shop/cart\t0.003s\tcoverage: 0.0% of statements [no tests to run]\n'],
-    ['with -json', '{"Action":"pass","Package":"example.com/shop/cart","Elapsed":0.003}\n'],
+    [
+      'with -json',
+      '{"Action":"output","Package":"example.com/shop/cart","Output":"ok  \\texample.com/shop/cart\\t0.003s [no tests to run]\\n"}\n{"Action":"pass","Package":"example.com/shop/cart","Elapsed":0.003}\n',
+    ],
   ])('%s ran no test if -run selected none', (_, text) => {
     expect(Object.fromEntries(collectResults(readGoTest(text), listed).byFile)).toMatchObject({
       'example.com/shop/cart': { isFailed: false, hasRun: false },
     });
+  });
+
+  it('with -json ran a package that has benchmarks only', () => {
+    const text = '{"Action":"pass","Package":"example.com/shop/cart","Elapsed":2.5}\n';
+    expect(collectResults(readGoTest(text), listed).byFile.get('example.com/shop/cart')).toMatchObject({ hasRun: true, seconds: 2.5 });
   });
 
   it('may have more cases than a function call takes arguments', () => {

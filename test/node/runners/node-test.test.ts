@@ -82,6 +82,11 @@ it('a file without tests has run, and one that cannot be loaded or that fails af
   expect(names).toEqual({ [A]: [A], [B]: ['own', `${B} failed`] });
 });
 
+it('a file none of whose tests is selected is skipped', async () => {
+  const none = { type: 'test:summary', data: { file: absolute(A), counts: { tests: 0 } } };
+  expect((await read(none, fileEnd(A))).byFile).toEqual({ [A]: { ...passed, hasRun: false } });
+});
+
 it('tests within others have the names of these, which count themselves only for a failure of their own', async () => {
   const nested = (name: string, nesting: number, error?: object) => [start(name, nesting), test(name, A, { nesting, error })];
   const end = (name: string, nesting: number, error?: object) => test(name, A, { nesting, error });

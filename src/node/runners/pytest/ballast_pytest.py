@@ -719,12 +719,14 @@ class Results:
         try:
             if recorded:
                 self.record(session, recorded)
-            if plan["split"] is not None:
+            if plan["split"] is not None and session.exitstatus != pytest.ExitCode.INTERRUPTED:
                 self.assert_split_exists(plan)
                 has_no_test = has_no_test and self.is_whole_run_without_tests()
         except Unreachable as error:
             if not self.settings["fallback"]:
                 raise
+            # What ran on other nodes is not known.
+            has_no_test = has_no_test and plan["split"] is None
             self.lines.append((f"WARNING: the times are not recorded: {error}", "yellow"))
         if unfinished:
             text = f"{count_of(unfinished, 'test file')} of this node did not run to the end, and {'was' if len(unfinished) == 1 else 'were'} not recorded: {abbreviate(unfinished)}"

@@ -82,7 +82,7 @@ function incompleteness(
     );
   if (noTestRan)
     errors.push(
-      'no test ran in any recorded test file, because each has none, or only skipped or deselected ones: check how the nodes select tests (-m, -k, -t, --grep, --tag)',
+      'no test ran in any recorded test file, because each file has none, or only skipped or deselected ones: check how the nodes select tests (-m, -k, -t, --grep, --tag)',
     );
   const ended = handed_out_not_recorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
