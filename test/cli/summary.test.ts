@@ -117,7 +117,7 @@ describe('ballast summary', () => {
       [
         '**Incomplete**: 2 of 3 test files of the queue were recorded.',
         '- 1 of 3 test files was handed out',
-        '- `ballast verify --may-be-empty` passes if these files have nothing to run',
+        '- `ballast verify --may-be-empty GLOB` passes if the files below had nothing to run',
       ],
     ],
   ])('gives the count that explains the verdict %s', (_, answer, expected) => {

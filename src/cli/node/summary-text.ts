@@ -96,7 +96,7 @@ function gateLines(
     '',
     `**Incomplete**${countOf(gate)}.`,
     ...gate.errors.map(error => `- ${sentence(error, known)}`),
-    ...(gate.may_be_empty ? [`- ${code('ballast verify --may-be-empty')} passes if these files have nothing to run`] : []),
+    ...(gate.may_be_empty ? [`- ${code('ballast verify --may-be-empty GLOB')} passes if the files below had nothing to run`] : []),
     ...fileLines(
       'Missing',
       missing.map(({ path }) => path),

@@ -179,8 +179,8 @@ function unusableNumber(field: 'nodeIndex' | 'nodeTotal', known: Known): Finding
   );
 }
 
-function missing(field: IdentityField, { found, system, environment, checkout }: Known): Finding[] {
-  if (found[field]) return [];
+/** The finding for a field whose value nothing gives. */
+function missing(field: IdentityField, { system, environment, checkout }: Known): Finding[] {
   const { flag, variable, description } = identityFields[field];
   const ofGit = field === 'branch' || field === 'commitHash' ? gitRemedy(field, checkout) : null;
   const hint = (field === 'nodeIndex' || field === 'nodeTotal') && numbering[system.name];

@@ -43,7 +43,7 @@ export interface Assumptions {
 export interface WhatIfAnswer extends BuildHead {
   assumptions: Assumptions;
   variants: Variant[];
-  /** More nodes than these bring little: a per cent more of them does not take half a per cent of the time, with the set-up of the jobs. */
+  /** More nodes than these bring little: 1 % more of them shortens the wall time, with the set-up of a job, by less than 0.5 %. */
   useful_nodes: Count;
   /** The least and the most of the last builds of the default branch that ended complete, at most ten; null: it is known of none. */
   useful_range: { branch: string; builds: Count; least: Count; most: Count } | null;

@@ -33,9 +33,13 @@ function range({ branch, builds, least, most }: NonNullable<WhatIfAnswer['useful
 }
 
 function limit(variants: readonly Variant[], useful: Variant, today: Variant, longest: string | null): string {
-  if (useful === variants.at(-1) && !useful.bound_by_file) return `Every node up to ${number(useful.nodes)} makes the build faster.`;
+  if (useful === variants.at(-1) && !useful.bound_by_file) return `Up to ${count(useful.nodes, 'node')}, more nodes are worth their jobs.`;
+  const bound = variants.find(({ bound_by_file }) => bound_by_file);
+  const decides = longest === null || !bound ? '' : `${nameOf(longest)} decides`;
   const reason =
-    useful.bound_by_file && longest !== null ? `${nameOf(longest)} decides: more nodes bring nothing` : 'more nodes bring little';
+    useful.bound_by_file && decides !== ''
+      ? `${decides}: more nodes bring nothing`
+      : `more nodes bring little${decides === '' ? '' : `, and from ${number(bound!.nodes)} on ${decides}`}`;
   const spare = today.nodes - useful.nodes;
   const enough = spare > 0 ? `${count(useful.nodes, 'is', 'are')} enough. ` : '';
   return `${enough}From ${number(useful.nodes)} on, ${reason}.`;

@@ -88,7 +88,7 @@ function startText({ startSpread, starts }: Scenario, spread: number): string {
 function setupTexts(setup: number | null): string[] {
   if (setup === null)
     return [
-      `More nodes are compared as if a job took ${seconds(ASSUMED_SETUP)} before its node starts: state the real time with --setup, or with the setting setup of the project.`,
+      `More nodes are compared as if a job took ${seconds(ASSUMED_SETUP)} before its node starts: state the real time (setup) in the settings of the project, or in this question.`,
     ];
   return setup > 0 ? [`The job of a node takes ${seconds(setup)} before the node starts: they count in the node-minutes.`] : [];
 }

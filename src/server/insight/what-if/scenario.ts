@@ -194,7 +194,7 @@ export function evenStarts(first: number, spread: number, nodes: number): Float6
 
 /** The set-up of a job that is counted while nobody stated it, in seconds: a checkout and the installation of packages from a cache. */
 export const ASSUMED_SETUP = 30;
-/** A per cent more nodes are worth their jobs when the build, with the set-up before it, takes this many per cent less. */
+/** 1 % more nodes are worth their jobs when they shorten the wall time, with the set-up of a job, by this many per cent. */
 const LEAST_GAIN = 0.5;
 
 /**

@@ -106,8 +106,7 @@ function tablesIn(root: RootDatabase) {
     batches: table<Buffer[], [queue: string, record: number]>('batches'),
     /** The blocks of files of a split or queue, by number, and its other parts, by name; see plan-parts.ts. */
     blobs: table<Buffer, [owner: string, part: EncodedPart['part']]>('blobs', { encoding: 'binary' }),
-    /** By the id of a split or queue. */
-    // Apart from their plans: no pull reads them.
+    /** By the id of a split or queue. Apart from its plan, because no pull reads a forecast. */
     forecasts: table<Forecast, string>('forecasts'),
     /** By the number of the build. */
     summaries: table<Summary, number>('summaries'),

@@ -100,12 +100,12 @@ describe('the first line of what-if', () => {
       `12 nodes: 9 m 10 s. 17: 6 m 41 s. ${END}`,
     ],
     ['says that fewer nodes are enough', answer(variants, 20, 17), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
-    ['says that every node helps', answer(few, 1, 2), 1, '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster.'],
+    ['says that every node helps', answer(few, 1, 2), 1, '1 node: 1 m 40 s. 2: 50 s. Up to 2 nodes, more nodes are worth their jobs.'],
     [
       'says how much the useful number varies',
       { ...answer(few, 1, 2), useful_range: { branch: 'main', builds: 10, least: 2, most: 4 } },
       2,
-      '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster. In the last 10 builds of main, the useful number was 2 to 4.',
+      '1 node: 1 m 40 s. 2: 50 s. Up to 2 nodes, more nodes are worth their jobs. In the last 10 builds of main, the useful number was 2 to 4.',
     ],
     [
       'says what pieces would bring',
