@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
+import type { Soon } from '../../base/soon.js';
 import type { DailyBytes } from '../engine/daily-bytes.js';
-import type { BuildKey, ProjectBuild } from '../engine/keys.js';
+import type { BuildKey, ProjectBuild, QueueKey } from '../engine/keys.js';
 import type { LinkNotes } from '../engine/link-notes.js';
 import type { StoreLoad } from '../engine/ports/maintenance.js';
 import type { QueueLoad } from '../engine/ports/queues.js';
@@ -24,7 +25,7 @@ export interface Context {
   summarizer: {
     recorded(project: number, build: BuildKey): void;
     outdated(build: ProjectBuild): void;
-    learnFirst(project: number): Promise<void>;
+    learnFirst(project: number, key: QueueKey | null): Soon<void>;
   };
   whatIfs: WhatIfPlayer;
   /** When nodes asked for their part of a split. */

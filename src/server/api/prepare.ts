@@ -1,6 +1,5 @@
 import { type Soon, whenKnown } from '../../base/soon.js';
 import { projectOfToken } from '../engine/access.js';
-import type { QueueKey } from '../engine/keys.js';
 import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
 import { Suite } from '../engine/suites/suite.js';
 import { ApiError } from '../http/api-error.js';
@@ -51,7 +50,7 @@ async function prepareLarge<K extends keyof Posts>(
   // The worker thread finds the token in the body. Until then a guess names the project that takes turns.
   const guess = project === null ? guessToken(body) : null;
   const owner = guess === null ? project : await projectOfToken(store.access, guess, now());
-  if (owner !== null && isQueueJob(job)) await context.summarizer.learnFirst(owner);
+  if (owner !== null && isQueueJob(job)) await context.summarizer.learnFirst(owner, null);
   const sooner = () => (owner === null ? null : prepareCached(context, job, { body, token }, owner));
   const ready = await sooner();
   if (ready && 'prepared' in ready) return ready;
@@ -85,12 +84,13 @@ function prepareHere<K extends keyof Posts>(
   project: number,
   cached: Suite | null,
 ): Soon<Prepared<K> | PostInput<K>> {
-  const { store, pullCost } = context;
+  const { store, summarizer, pullCost } = context;
   const post = posts[job];
   const { asked, suite } = post.read(sent, project, cached);
-  const preparing: Soon<object | null> = whenKnown(
-    suite && isQueueJob(job) && learnFor(context, (asked as Asked<'prepareQueue'>).request.key),
-    () => post.prepare(store, asked as never, suite, { pullCost, isWorker: false }),
+  // A new queue is planned with what batches of the project cost.
+  const learning = suite && isQueueJob(job) ? summarizer.learnFirst(project, (asked as Asked<'prepareQueue'>).request.key) : undefined;
+  const preparing: Soon<object | null> = whenKnown(learning, () =>
+    post.prepare(store, asked as never, suite, { pullCost, isWorker: false }),
   );
   return whenKnown(preparing, prepared =>
     prepared ? ({ project, prepared } as Prepared<K>) : ({ asked, columns: suite?.columns ?? null, project } as PostInput<K>),
@@ -98,11 +98,6 @@ function prepareHere<K extends keyof Posts>(
 }
 
 const isQueueJob = (job: keyof Posts) => job === 'prepareQueue' || job === 'prepareTestQueue';
-
-/** A new queue is planned with what batches of the project cost, so that is learned first. */
-function learnFor({ store, summarizer }: Context, key: QueueKey): Soon<void> {
-  return whenKnown(store.queues.find(key), queue => (queue ? undefined : summarizer.learnFirst(key.project)));
-}
 
 function decode(body: Uint8Array): RawParameters | ApiError {
   try {

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Soon } from '../../base/soon.js';
 import { limits } from '../../protocol/limits.js';
 import { toApiError } from '../api/errors.js';
 import type { JobRunner } from '../api/job-runner.js';
-import type { BuildKey, ProjectBuild } from '../engine/keys.js';
+import type { BuildKey, ProjectBuild, QueueKey } from '../engine/keys.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { LogThrottle } from '../http/log-throttle.js';
 import { SILENT_MILLISECONDS } from '../insight/timeline/draft-span.js';
@@ -47,6 +48,8 @@ export class Summarizer {
   /** Number of summaries written since the start. */
   written = 0;
   readonly #waiting = new Map<string, Waiting>();
+  /** Projects that were seen to know a cost of batches: they do not forget it. */
+  readonly #knowing = new Set<number>();
   /** Projects that learn from their newest build now. */
   readonly #learningFirst = new Map<number, Promise<void>>();
   readonly #throttle = new LogThrottle();
@@ -98,9 +101,18 @@ export class Summarizer {
   /**
    * Has a project that knows no cost of batches learn it from its newest build, whose summary may not be due yet: the queue of its second
    * build is planned next.
+   * @param key that of the queue: nothing is learned if it exists; null: the key is not known yet
    */
-  async learnFirst(project: number): Promise<void> {
-    if (await this.store.queues.learned(project, 'queue')) return;
+  learnFirst(project: number, key: QueueKey | null): Soon<void> {
+    if (!this.#knowing.has(project)) return this.#learnFirst(project, key);
+  }
+
+  async #learnFirst(project: number, key: QueueKey | null): Promise<void> {
+    if (await this.store.queues.learned(project, 'queue')) {
+      this.#knowing.add(project);
+      return;
+    }
+    if (key && (await this.store.queues.find(key))) return;
     const learning = this.#learningFirst.get(project) ?? this.#learnFromNewest(project);
     this.#learningFirst.set(project, learning);
     const learned = learning

@@ -184,6 +184,21 @@ it('a CI run of which nothing is recorded is noted once, when its nodes may be s
   expect(await lookAt(NOW + SILENT_MILLISECONDS + 2)).toBe(1);
 });
 
+it('a project learns from its newest build until it knows a cost of batches, and is then not looked at again', async () => {
+  const observed: BatchSums = [1, 2, 3, 4, 5, 6, 7, 8, 9, 1];
+  const { store, project, summarizer, made } = await start(() => ({ state: 'complete' }), observed);
+  const known = queueKey(project, BUILD, 'known');
+  await store.queues.create(known, newQueue(store, 1), NOW);
+  await summarizer.learnFirst(project, known);
+  expect([made.length, store.queues.learned(project, 'queue')]).toEqual([0, null]);
+  await summarizer.learnFirst(project, queueKey(project, BUILD, 'new'));
+  expect([made.length, store.queues.learned(project, 'queue')]).toEqual([1, observed]);
+  const learned = vi.spyOn(store.queues, 'learned');
+  await summarizer.learnFirst(project, null);
+  expect(summarizer.learnFirst(project, null)).toBeUndefined();
+  expect([made.length, learned.mock.calls.length]).toEqual([1, 1]);
+});
+
 it('nothing is written after the close', async () => {
   const { project, summarizer, write } = await start();
   summarizer.recorded(project, BUILD);
