@@ -1,5 +1,6 @@
 import { isAbsolute, posix, relative, sep } from 'node:path';
 import { agree, pluralize } from '../../base/plural.js';
+import { escapeXml } from '../../base/xml.js';
 import type { Environment } from '../../node/ci/systems.js';
 import type { ReceivedCompleteness } from '../../node/client/answers.js';
 
@@ -118,15 +119,8 @@ ${cases.join('\n')}
 }
 
 function testCase(name: string, failure: string): string {
-  const begin = `<testcase classname="ballast verify" name="${attribute(name)}"`;
-  return failure === '' ? `${begin}/>` : `${begin}><failure message="${attribute(failure)}"/></testcase>`;
-}
-
-/** XML has no other control characters, not even escaped. */
-function attribute(text: string): string {
-  return text
-    .replace(/(?![\t\n\r])[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '\ufffd')
-    .replace(/[&<>"'\t\n\r]/g, character => `&#${character.charCodeAt(0)};`);
+  const begin = `<testcase classname="ballast verify" name="${escapeXml(name)}"`;
+  return failure === '' ? `${begin}/>` : `${begin}><failure message="${escapeXml(failure)}"/></testcase>`;
 }
 
 /** The end of a line ends a workflow command. */

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { pluralize } from '../../base/plural.js';
 import { printToStderr } from '../../base/terminal.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
-import { endedEarly, guardExit, NodePart, options, type PartState, pathOf, sayNoShard } from './node-part.js';
+import { endedEarly, guardExit, NodePart, options, type PartState, sayNoShard } from './node-part.js';
+import { pathOf } from './path-of.js';
 
 /** The used part of Jest's types, which has them in @jest/test-sequencer and @jest/test-result. */
 interface Test {

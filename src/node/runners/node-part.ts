@@ -1,5 +1,4 @@
 import { writeSync } from 'node:fs';
-import { relative, sep } from 'node:path';
 import { agree, pluralize } from '../../base/plural.js';
 import { END_SIGNALS } from '../../base/signals.js';
 import { abbreviate, escapeControls, printToStderr } from '../../base/terminal.js';
@@ -125,14 +124,12 @@ export class NodePart {
 
   async #record(recorded: readonly RecordedFile[], isEnding: boolean): Promise<void> {
     const { identity, isFallback } = this.state;
+    const api = isEnding ? new Api({ ...this.#api.options, retries: 0, timeoutSeconds: ENDING_SECONDS }) : this.#api;
     try {
-      if (isEnding) {
-        await recordRun(new Api({ ...this.#api.options, retries: 0, timeoutSeconds: ENDING_SECONDS }), identity, recorded);
-        return;
-      }
-      await recordRun(this.#api, identity, recorded);
-      await assertSplitExists(this.#api, identity);
-      await assertTestsRan(this.#api, identity, { ci_build_id: identity.build_id }, recorded);
+      await recordRun(api, identity, recorded);
+      if (isEnding) return;
+      await assertSplitExists(api, identity);
+      await assertTestsRan(api, identity, { ci_build_id: identity.build_id }, recorded);
     } catch (error) {
       if (!(error instanceof ServerUnreachable)) throw error;
       const lost = `the times of ${pluralize(recorded.length, 'test file')} are not recorded`;
@@ -141,11 +138,6 @@ export class NodePart {
       printToStderr(`WARNING: ${lost}: ${error.message}`);
     }
   }
-}
-
-/** The path of a file as clients list it: relative to the current folder, so that it is the same on all machines. */
-export function pathOf(file: string): string {
-  return relative(process.cwd(), file).split(sep).join('/');
 }
 
 /** The arguments of this process that are options or their values. */

@@ -1,5 +1,7 @@
-import { relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { inspect } from 'node:util';
+import { escapeXml } from '../../base/xml.js';
+import { pathOf } from './path-of.js';
 
 /** The used part of an event of node:test. Paths are absolute. */
 export interface TestEvent {
@@ -86,7 +88,8 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
 }
 
 function suite(file: Outcome, cases: readonly Case[], isUntested: boolean): string {
-  const attributes = (name: string, seconds: number) => `name="${escaped(name)}" file="${escaped(file.name)}" time="${seconds.toFixed(6)}"`;
+  const attributes = (name: string, seconds: number) =>
+    `name="${escapeXml(name)}" file="${escapeXml(file.name)}" time="${seconds.toFixed(6)}"`;
   const texts = cases.map(({ name, seconds, error, isSkipped }) => {
     const content = isSkipped ? '<skipped/>' : error && file.error ? failure(error) : '';
     return `<testcase ${attributes(name, seconds)}>${content}</testcase>`;
@@ -98,21 +101,10 @@ function suite(file: Outcome, cases: readonly Case[], isUntested: boolean): stri
 }
 
 function failure(error: TestError): string {
-  return `<failure message="${escaped(String(error.message ?? 'failed'))}">${escaped(inspect(error.cause ?? error))}</failure>`;
+  return `<failure message="${escapeXml(String(error.message ?? 'failed'))}">${escapeXml(inspect(error.cause ?? error))}</failure>`;
 }
 
 /** `skip: ''` has no reason, but is set. */
 function isSet(directive: string | boolean | undefined): boolean {
   return directive !== undefined && directive !== false;
-}
-
-function pathOf(file: string): string {
-  return relative(process.cwd(), file).replaceAll(sep, '/');
-}
-
-/** Escapes text for XML, which has no way to write most control characters. */
-function escaped(text: string): string {
-  return text
-    .replace(/[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
-    .replace(/[&<>"\t\n\r]/g, character => `&#${character.charCodeAt(0)};`);
 }

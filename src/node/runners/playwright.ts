@@ -1,6 +1,7 @@
 import { printToStderr } from '../../base/terminal.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
-import { endedEarly, guardExit, NodePart, options, pathOf, sayNoShard } from './node-part.js';
+import { endedEarly, guardExit, NodePart, options, sayNoShard } from './node-part.js';
+import { pathOf } from './path-of.js';
 
 /** The used part of Playwright's types, which has them in @playwright/test/reporter. */
 interface Suite {

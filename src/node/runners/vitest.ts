@@ -1,6 +1,7 @@
 import { printToStderr } from '../../base/terminal.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
-import { endedEarly, guardExit, NodePart, pathOf, recordAtSignals, sayNoShard, sharedByCopies } from './node-part.js';
+import { endedEarly, guardExit, NodePart, recordAtSignals, sayNoShard, sharedByCopies } from './node-part.js';
+import { pathOf } from './path-of.js';
 
 /** The used part of Vitest's types, which has them in vitest/node. */
 interface Specification {
