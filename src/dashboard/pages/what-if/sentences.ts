@@ -34,15 +34,17 @@ function range({ branch, builds, least, most }: NonNullable<WhatIfAnswer['useful
 
 function limit(variants: readonly Variant[], useful: Variant, today: Variant, longest: string | null): string {
   if (useful === variants.at(-1) && !useful.bound_by_file) return `Up to ${count(useful.nodes, 'node')}, more nodes are worth their jobs.`;
-  const bound = variants.find(({ bound_by_file }) => bound_by_file);
-  const decides = longest === null || !bound ? '' : `${nameOf(longest)} decides`;
-  const reason =
-    useful.bound_by_file && decides !== ''
-      ? `${decides}: more nodes bring nothing`
-      : `more nodes bring little${decides === '' ? '' : `, and from ${number(bound!.nodes)} on ${decides}`}`;
   const spare = today.nodes - useful.nodes;
   const enough = spare > 0 ? `${count(useful.nodes, 'is', 'are')} enough. ` : '';
-  return `${enough}From ${number(useful.nodes)} on, ${reason}.`;
+  return `${enough}From ${number(useful.nodes)} on, ${reason(variants, useful, longest)}.`;
+}
+
+/** Why more than the useful number of nodes are of little use, as the end of a sentence. */
+function reason(variants: readonly Variant[], useful: Variant, longest: string | null): string {
+  const bound = variants.find(({ bound_by_file }) => bound_by_file);
+  if (!bound || longest === null) return 'more nodes bring little';
+  if (useful.bound_by_file) return `${nameOf(longest)} decides: more nodes bring nothing`;
+  return `more nodes bring little, and from ${number(bound.nodes)} on ${nameOf(longest)} decides`;
 }
 
 /** Says what pieces bring on as many nodes as the build had: "With 2 files in pieces, 8 nodes end 3 m 10 s sooner". Empty: no pieces are possible. */
