@@ -474,6 +474,11 @@ const situations: readonly Situation[] = [
     ['command.no_reports', 'warning'],
   ],
   [
+    'a pipe in a substitution, which loses no exit code',
+    {},
+    run('sh', '-c', 'npx jest --runTestsByPath $(printf "%s\\n" "$@" | sort)', 'sh', '{}'),
+  ],
+  [
     'a pipe that loses the exit code, with reports',
     {},
     run('sh', '-c', 'npx jest --runTestsByPath "$@" | tee log', 'sh', '{}'),
