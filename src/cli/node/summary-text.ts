@@ -2,8 +2,8 @@ import { durationText } from '../../base/duration.js';
 import { agree, pluralize } from '../../base/plural.js';
 import type { BuildMinutes, ReceivedComparison, ReceivedCompleteness } from '../../node/client/answers.js';
 import { priceText } from '../../protocol/price.js';
+import { countOf } from './gate-text.js';
 import { code, link, plain, sentence, table } from './markdown.js';
-import { countOf } from './verify-formats.js';
 
 const MAX_FILES = 10;
 const MAX_NODES = 3;

@@ -1,8 +1,8 @@
 import { isAbsolute, posix, relative, sep } from 'node:path';
-import { agree, pluralize } from '../../base/plural.js';
 import { escapeXml } from '../../base/xml.js';
 import type { Environment } from '../../node/ci/systems.js';
 import type { ReceivedCompleteness } from '../../node/client/answers.js';
+import { countOf } from './gate-text.js';
 
 /** Texts with which CI systems show an incomplete build. */
 
@@ -16,23 +16,6 @@ interface MissingFile {
 interface UnprovenFile extends MissingFile {
   /** The sentence on its fault, after its name. */
   fault: string;
-}
-
-/** The count of a known queue or split, as the end of the sentence that begins with the verdict, which it explains. */
-export function countOf(answer: ReceivedCompleteness): string {
-  const { is_complete, kind, test_files, recorded, about, ran_not_recorded, handed_out_not_recorded, recorded_without_time } = answer;
-  const were = (files: number) => agree(files, 'was', 'were');
-  const count = `${recorded} of ${pluralize(test_files, 'test file')} of the ${kind} ${were(recorded)} recorded`;
-  const untimed = about?.allow_empty ? 0 : recorded_without_time.length;
-  if (is_complete) {
-    // The lists of a complete build have only files that count as run.
-    const empty = handed_out_not_recorded.length + untimed;
-    const ran = test_files - recorded - empty;
-    return `: ${[count, ran > 0 && `${ran} ran and ${were(ran)} not recorded`, empty > 0 && `${empty} may be empty`].filter(Boolean).join(', ')}`;
-  }
-  if (recorded === test_files) return `, although ${count}`;
-  const others = [untimed > 0 && 'others with a time of 0 only', ran_not_recorded.length > 0 && 'others ran and were not recorded'];
-  return `: ${[count, ...others].filter(Boolean).join(', ')}`;
 }
 
 /** The files of a build that were not recorded, as far as the answer names them. Empty when the build is complete. */

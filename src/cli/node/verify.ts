@@ -8,8 +8,9 @@ import { Api } from '../../node/client/api.js';
 import { type AskedCiRun, askCompleteness, OtherAnswer } from '../../node/client/completeness.js';
 import { emptyTest } from '../../node/client/test-files.js';
 import { exitCodes } from '../process/exit.js';
+import { countOf } from './gate-text.js';
 import type { ClientOptions } from './options.js';
-import { countOf, githubAnnotations, githubFailure, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
+import { githubAnnotations, githubFailure, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
 
 export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;

@@ -9,15 +9,9 @@ import type { KnownFiles } from '../reports/known-files.js';
 import { decodeReport, type Note, OtherXml, ReportError } from '../reports/report.js';
 import { collectResults, mergeResults, type Report, type ReportResults } from '../reports/report-results.js';
 import type { TestCase } from '../reports/test-case.js';
-import { readJunit } from '../reports/xml/junit.js';
+import { loadedCodeOf, readJunit } from '../reports/xml/junit.js';
 import { isTrx, readTrx } from '../reports/xml/trx.js';
 import { isFile, relativeToCwd } from './test-files.js';
-
-/** The name that pytest gives its suite. */
-const PYTEST = /<testsuite\s[^>]*\bname="pytest"/;
-
-/** The exit code of pytest when it loaded its files, and selected no test in them. A file that it cannot find or load gives another code. */
-const PYTEST_SELECTED_NOTHING = 5;
 
 /**
  * Reads a report in any of the formats, and prints a warning about times that are odd. Throws an Error that names the file; its cause is the
@@ -35,7 +29,7 @@ export function readReport(path: string): Report {
     if (text.trim() === '') throw new ReportError('it is empty');
     if (isJsonReport(text)) return readJsonReport(text);
     const cases = readCases(text, sentence => printToStderr(`WARNING: ${path}: ${sentence}`));
-    return { cases, loadedCode: cases.length === 0 && PYTEST.test(text) ? PYTEST_SELECTED_NOTHING : null };
+    return { cases, loadedCode: loadedCodeOf(text, cases) };
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
     throw new Error(`cannot use the report ${path}: ${error.message}`, { cause: error });

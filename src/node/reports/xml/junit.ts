@@ -30,6 +30,16 @@ const OTHER_REPORTS: ReadonlyMap<string, string> = new Map([
   ['robot', 'Robot Framework: use JUnit instead (robot --xunit)'],
 ]);
 
+/** The name that pytest gives its suite. */
+const PYTEST = /<testsuite\s[^>]*\bname="pytest"/;
+/** The exit code of pytest when it loaded its files, and selected no test in them. A file that it cannot find or load gives another code. */
+const PYTEST_SELECTED_NOTHING = 5;
+
+/** See ReportResults. @param cases those of the report */
+export function loadedCodeOf(xml: string, cases: readonly TestCase[]): number | null {
+  return cases.length === 0 && PYTEST.test(xml) ? PYTEST_SELECTED_NOTHING : null;
+}
+
 /**
  * Returns the test cases of a JUnit XML report, in the order of the report. Runners disagree about nearly everything, so only the elements
  * `testsuite` and `testcase` count, at any depth, and missing attributes are empty or 0. A suite that counts failures but has no failed case
