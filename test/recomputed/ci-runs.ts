@@ -46,6 +46,10 @@ export interface Node {
   dies?: number;
   /** Time after that at which its job is retried. */
   returns?: number;
+  /** Time that each of its batches takes besides its tests (default: that of the plan). */
+  batch?: number;
+  /** Time after its end at which its job is run once more: it gets what is left, and records that. */
+  again?: number;
 }
 
 export interface Plan {
@@ -94,7 +98,7 @@ interface Run {
 }
 
 /** The life of a node. It yields the seconds that pass. */
-async function* steps(run: Run, node: number, { start, slow = 1, dies, returns }: Node): AsyncGenerator<number, void> {
+async function* steps(run: Run, node: number, { start, slow = 1, dies, returns, batch: own, again }: Node): AsyncGenerator<number, void> {
   const { mode, files, nodes, fails = [], batch: batchSeconds = 1.5, hidden = 0 } = run.plan;
   yield start ?? 0;
   const mine = Object.keys(files).filter((_, i) => i % nodes.length === node);
@@ -118,13 +122,21 @@ async function* steps(run: Run, node: number, { start, slow = 1, dies, returns }
     ran.push(...times);
     failed = paths.filter(path => fails.includes(path));
     isFirst = false;
-    yield batchSeconds + times.reduce((sum, { seconds }) => sum + seconds + hidden * slow, 0);
+    yield (own ?? batchSeconds) + times.reduce((sum, { seconds }) => sum + seconds + hidden * slow, 0);
     if (mode === 'split' || mode === 'recordings') break;
   }
-  if (ran.length === 0) return;
-  const test_files = timedTestFiles(Object.fromEntries(ran.map(({ path, seconds }) => [path, seconds])));
-  await send(run, RECORDING, { node_index: node, test_files });
-  run.log.recorded.push({ at: run.clock.millis, node, times: ran });
+  if (ran.length > 0) await record(run, node, ran);
+  if (again === undefined) return;
+  yield again;
+  await ask(run, node, processOf(run, node, ++processes), true, []);
+  yield 1;
+  await record(run, node, []);
+}
+
+async function record(run: Run, node_index: number, times: Recorded['times']): Promise<void> {
+  const test_files = timedTestFiles(Object.fromEntries(times.map(({ path, seconds }) => [path, seconds])));
+  await send(run, RECORDING, { node_index, test_files });
+  run.log.recorded.push({ at: run.clock.millis, node: node_index, times });
 }
 
 /** Modes of the requests. Where a node only records, it asks for nothing. */

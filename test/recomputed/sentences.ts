@@ -17,17 +17,32 @@ export const isTold = (told: string | undefined, seconds: number) =>
   [-0.001, 0, 0.001].some(error => durationText(seconds + error) === told);
 const factor = (value: number) => `${value < 9.95 ? value.toFixed(1) : Math.round(value)}x`;
 const isCount = (told: string | undefined, { missing }: Figures) => told === undefined || Number(told) === missing.size;
+/** A time of the last batch is a part of that of the node. */
+const isPartOf = (told: string | undefined, seconds: number, isLast: boolean) =>
+  isTold(told, seconds) || (isLast && Number.parseFloat(told!) <= seconds + 0.5);
+const isSlow = ({ slowness }: Figures['nodes'][number]) => (slowness ?? 1) >= 1.15;
 /** Less than this between two ends does not count: 2 s, or 2 % of the wall time. */
 export const leastDelay = ({ wall }: Figures) => Math.max(2, 0.02 * wall);
 const spread = ({ ended }: Figures) => toMillis(ended[0]!.end - ended.at(-1)!.end);
 const delay = ({ ended }: Figures) => toMillis(ended[0]!.end - ended[1]!.end);
 const part = (minutes: any, name: string): number => minutes.parts.find((each: any) => each.name === name).seconds;
 
+const LOSSES_TOLD: Record<string, string> = {
+  'slow nodes': 'slow_nodes',
+  'files that took longer than estimated': 'estimates',
+  'late starts': 'late_starts',
+  'time that is in no report': 'unreported',
+  'the time between files': 'gaps',
+  'files that ran again': 'repeats',
+  'the wait for the last node': 'idle',
+};
+const LOSS = `(${Object.keys(LOSSES_TOLD).join('|')})`;
+
 /** Why a node ended last, as far as it is said. */
 const CAUSES: [RegExp, (told: string[], node: number, figures: Figures, minutes: any) => boolean][] = [
   [/^$/, () => true],
   [
-    /^(\S+) took (\S+x) its estimate there$/,
+    /^(\S+) took (\S+x) its estimate there(?: \(it grew, or the node is slow\))?$/,
     ([path, told], _, { estimates, seconds }) => {
       const estimate = estimates.get(path!) ?? null;
       return estimate !== null && told === factor(seconds.get(path!)! / estimate);
@@ -42,12 +57,17 @@ const CAUSES: [RegExp, (told: string[], node: number, figures: Figures, minutes:
     new RegExp(`^it(?:s first recorded file)? started ${DURATION} late${MORE}$`),
     ([told], node, { nodes }) => isTold(told, nodes[node]!.late),
   ],
-  [new RegExp(`^it lost ${DURATION} between its files${MORE}$`), ([told], node, _, { nodes }) => isTold(told, nodes[node].gaps)],
   [
-    new RegExp(`^its files took ${DURATION} that is in no report${MORE}$`),
-    ([told], node, figures, { nodes }) => isTold(told, nodes[node].unreported) && nodes[node].unreported <= figures.nodes[node]!.between,
+    new RegExp(`^it lost ${DURATION} between its( last)? files${MORE}$`),
+    ([told, last], node, _, { nodes }) => isPartOf(told, nodes[node].gaps, last !== undefined),
   ],
-  [/^it restarted, and ran its files again$/, (_, node, { nodes }) => nodes[node]!.repeats > 0],
+  [
+    new RegExp(`^its( last)? files took ${DURATION} that is in no report${MORE}$`),
+    ([last, told], node, figures, { nodes }) =>
+      isPartOf(told, nodes[node].unreported, last !== undefined) && nodes[node].unreported <= figures.nodes[node]!.between,
+  ],
+  [/^its last files took (\S+x) their estimates$/, ([told]) => Number.parseFloat(told!) >= 1.1],
+  [new RegExp(`^it restarted, (?:and ran its files again|${DURATION} late)$`), (_, node, { nodes }) => nodes[node]!.repeats > 0],
 ];
 const isCause = (told: string | undefined, node: string, figures: Figures, minutes: any) => {
   const cause = CAUSES.find(([pattern]) => pattern.test(told ?? ''));
@@ -82,7 +102,7 @@ const OTHERS: [string, Check][] = [
     ([told], f) => told === which(f, ({ ranNothingAgain }) => ranNothingAgain),
   ],
   [
-    `^(\\S+) decides this build: it took ${DURATION} on node (\\d+), longer than an even share of ${DURATION}\\.$`,
+    `^(\\S+) decides this build: it took ${DURATION} on node (\\d+)(?:, \\S+ its estimate(?: \\(it grew, or the node is slow\\))?|, where files took \\S+ their estimates)?, longer than an even share of ${DURATION}\\.$`,
     ([path, took, node, share], { longest, evenShare }) =>
       path === longest.path && isTold(took, longest.seconds) && Number(node) === longest.node && isTold(share, evenShare),
   ],
@@ -113,10 +133,24 @@ const OTHERS: [string, Check][] = [
     `^${NODES} restarted, and files ran again\\.$`,
     ([told], f) => told === which(f, ({ repeats, isLost }) => repeats > 0.02 * f.wall && !isLost),
   ],
-  [`^Slow nodes cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'slow_nodes'))],
-  [`^Wrong estimates cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'estimates'))],
-  [`^Late starts cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'late_starts'))],
-  [`^The start and end of the test runner cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'gaps'))],
+  [
+    `^${NODES} w(?:as|ere) slow, which cost ${DURATION} of the build\\.$`,
+    ([told, cost], f, minutes) => told === which(f, isSlow) && isTold(cost, part(minutes, 'slow_nodes')),
+  ],
+  [
+    `^${NODES} (?:started late|began (?:its|their) first recorded files late), which cost ${DURATION} of the build\\.$`,
+    ([told, cost], f, minutes) => told === which(f, ({ late }) => late > leastDelay(f)) && isTold(cost, part(minutes, 'late_starts')),
+  ],
+  [`^${DURATION} of the build was lost to ${LOSS}\\.$`, ([told, loss], _, minutes) => isTold(told, part(minutes, LOSSES_TOLD[loss!]!))],
+  [
+    `^Nothing stands out: ${DURATION} was lost, (?:most of it|the largest part, ${DURATION},) to ${LOSS}\\.$`,
+    ([lost, largest, loss], f, minutes) => {
+      const seconds = part(minutes, LOSSES_TOLD[loss!]!);
+      const isLargest = minutes.parts.slice(2).every((each: any) => each.seconds <= seconds);
+      const share = largest === undefined ? seconds >= minutes.lost / 2 : isTold(largest, seconds);
+      return isTold(lost, f.wall - f.floor) && isLargest && share;
+    },
+  ],
   [
     "^The estimates of the test files were about (\\S+x) too (low|high): another client or report may count other parts of a file's time\\.$",
     ([told, direction], { estimates, seconds }) => {

@@ -5,11 +5,11 @@ import { type Log, type Plan, playCiRun } from './ci-runs.js';
 import { type Figures, recompute } from './recompute.js';
 
 /** Files that take from 3 to 22 s, the first fifth of them longer than the others. */
-const suite = (count: number, name = 'file') => {
+export const suite = (count: number, name = 'file') => {
   const seconds = (i: number) => 3 + ((i * 7) % 10) + (i < count / 5 ? 10 : 0);
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`spec/${name}_${String(i).padStart(3, '0')}_spec.rb`, seconds(i)]));
 };
-const nodes = (count: number, others: Readonly<Record<number, Plan['nodes'][number]>> = {}) =>
+export const nodes = (count: number, others: Readonly<Record<number, Plan['nodes'][number]>> = {}) =>
   Array.from({ length: count }, (_, node) => others[node] ?? {});
 const files = suite(40);
 const queue = { mode: 'queue', files, nodes: nodes(4) } as const;
@@ -19,6 +19,8 @@ export interface Situation extends Omit<Plan, 'commit_hash'> {
   isRunning?: true;
   /** Number of whole builds before it; default: 1. */
   before?: number;
+  /** Seconds of each file in these builds (default: `files`). */
+  known?: Plan['files'];
 }
 
 const first = { 1: { dies: 1 } };
@@ -67,14 +69,15 @@ export interface Timed {
 
 /** Plays the builds of a situation. Returns their logs, the one of the situation last. */
 export async function play(client: Client, { server, clock }: Timed, situation: Situation, commit_hash = 'now'): Promise<Log[]> {
-  const { isRunning, before = 1, ...plan } = situation;
+  const { isRunning, before = 1, known = situation.files, ...plan } = situation;
   const logs: Log[] = [];
   for (let i = 0; i < before; i++) {
-    const { mode, files } = plan;
+    const { mode, hidden } = plan;
     logs.push(
       await playCiRun(client, clock, {
         mode,
-        files,
+        files: known,
+        ...(hidden !== undefined && { hidden }),
         nodes: nodes(Math.min(4, plan.nodes.length)),
         commit_hash: `${i} before ${commit_hash}`,
       }),

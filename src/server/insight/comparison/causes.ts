@@ -1,27 +1,13 @@
 import { pluralize } from '../../../base/plural.js';
 import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { ComparedFile, DifferenceCause } from '../../../protocol/answers/comparison.js';
-import { PART_NAMES } from '../../../protocol/answers/minutes.js';
 import { decidingExecution, overrunFile } from '../minutes/last-node.js';
+import { LOSS_TEXTS, LOSSES, type Loss } from '../minutes/minutes.js';
 import { differenceOf } from './compared-files.js';
 import type { Measured, MeasuredBuild } from './measured.js';
 
 /** A file or a node is named when it makes at least this part of a difference. */
 const MAIN_PART = 0.5;
-
-const [, , ...LOSSES] = PART_NAMES;
-type Loss = (typeof LOSSES)[number];
-
-/** Causes of a larger part, if no node stands out. */
-const SHARED: Readonly<Record<Loss, string>> = {
-  slow_nodes: 'slow nodes',
-  estimates: 'wrong estimates',
-  late_starts: 'late starts',
-  unreported: 'time that is in no report',
-  gaps: 'the time between files',
-  repeats: 'files that ran again',
-  idle: 'the wait for the last node',
-};
 
 /**
  * Why a build took longer or shorter, in seconds of its wall time, the largest cause first. The causes add up to the difference of the wall
@@ -91,15 +77,16 @@ function isMain(part: number, whole: number): boolean {
 function lossCause(name: Loss, now: MeasuredBuild, before: Measured): DifferenceCause {
   const seconds = now.parts[name] - before.parts[name];
   const [most] = now.minutes.parts.find(part => part.name === name)!.nodes;
-  if (!most || !isMain(most.seconds / now.nodes, seconds)) return cause(SHARED[name], seconds);
+  if (!most || !isMain(most.seconds / now.nodes, seconds)) return cause(LOSS_TEXTS[name], seconds);
   const { timeline } = now;
   if (name === 'estimates') {
-    const last = timeline.nodes[most.node_index]!.spans.at(-1);
-    const worst = last && overrunFile(last, timeline, seconds);
-    return worst ? ofFile(timeline.paths[worst.file]!, seconds, now, before) : cause(SHARED[name], seconds);
+    const worst = overrunFile(now.minutes, most.node_index, seconds);
+    return worst ? ofFile(timeline.paths[worst.file]!, seconds, now, before) : cause(LOSS_TEXTS[name], seconds);
   }
   const text = ofNode(name, now, most.node_index);
-  return text === null ? cause(SHARED[name], seconds) : cause(`node ${most.node_index} ${text}`, seconds, { node_index: most.node_index });
+  return text === null
+    ? cause(LOSS_TEXTS[name], seconds)
+    : cause(`node ${most.node_index} ${text}`, seconds, { node_index: most.node_index });
 }
 
 /** Explains a loss by one node; null: the loss has no cause in a single node. */

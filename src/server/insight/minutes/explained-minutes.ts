@@ -12,7 +12,8 @@ import { isRecorded, type Span, type Timeline } from '../timeline/timeline.js';
 import { fileOutcomes } from './file-outcomes.js';
 import { leastDelay } from './last-node.js';
 import { type Minutes, minutesOf } from './minutes.js';
-import { fileInVerdict, nodesText, verdictOf } from './verdict.js';
+import { nodesText } from './nodes-text.js';
+import { fileInVerdict, verdictOf } from './verdict.js';
 
 /** The slowest files that the minutes of a build list. */
 const SLOW_FILES = 20;

@@ -1,6 +1,6 @@
-import type { PartName } from '../../../protocol/answers/minutes.js';
-import { hasRecordedLast, type NodeLane, type Span, type Timeline, type TimelineFiles } from '../timeline/timeline.js';
+import { hasRecordedLast, type NodeLane, type Timeline } from '../timeline/timeline.js';
 import type { LongExecution } from './floor.js';
+import { CAUSES, type CauseName, type Overrun } from './last-span.js';
 import type { Minutes } from './minutes.js';
 
 /** The node that ended last, among those that recorded their last files. Durations are seconds. */
@@ -28,7 +28,7 @@ export function lastNode({ nodes }: Pick<Timeline, 'nodes'>): LastNode | null {
 const LEAST_SECONDS = 2;
 const LEAST_PART = 0.02;
 
-/** A file stands out when its part of a delay is at least this. */
+/** A cause and a file stand out when their part of a delay is at least this. */
 const MAIN_PART = 0.5;
 
 /** The shortest delay that matters in a build, in seconds: 2, or 2 % of its wall time if that is more. */
@@ -36,42 +36,42 @@ export function leastDelay(wall: number): number {
   return Math.max(LEAST_SECONDS, wall * LEAST_PART);
 }
 
-/** Why a node ended later than another one. Durations are seconds. */
+/** Delay of the last node: after the node before it or, where these ended together, after the first one. */
+export function delayOf({ late, spread }: LastNode, wall: number): number {
+  return late > leastDelay(wall) ? late : spread;
+}
+
+/** Why a node ended later than another one. */
 export interface Cause {
-  name: PartName;
-  /** The node that ended earlier, and how much less it adds to this part of the minutes. */
+  name: CauseName;
+  /** The node that ended earlier. */
   other: number;
+  /** Seconds that this cost the last node, and how many more than the other. */
+  seconds: number;
   more: number;
 }
 
 /**
- * The part of the minutes, without idle time, to which the last node adds most more than the node that it is compared with: the one before,
- * or the first one if these two ended together. Null: too little to any part.
+ * The cause that cost the last span of the last node most, beyond what it cost the node that it is compared with: the one before, or the
+ * first one if these two ended together. Null: none cost it half of its delay.
  */
-export function mainCause({ parts, wall }: Pick<Minutes, 'parts' | 'wall'>, { lane, before, late, first }: LastNode): Cause | null {
-  const other = (late > leastDelay(wall) ? before : first).node_index;
+export function mainCause({ lastSpans, wall }: Pick<Minutes, 'lastSpans' | 'wall'>, last: LastNode): Cause | null {
+  const other = (last.late > leastDelay(wall) ? last.before : last.first).node_index;
+  const [own, others] = [last.lane.node_index, other].map(node => lastSpans[node]!.excess);
+  const least = MAIN_PART * delayOf(last, wall);
   let main: Cause | null = null;
-  for (const { name, nodes } of parts) {
-    const secondsOf = (node: number) => nodes.find(({ node_index }) => node_index === node)?.seconds ?? 0;
-    const more = secondsOf(lane.node_index) - secondsOf(other);
-    if (name !== 'idle' && more >= leastDelay(wall) && more > (main?.more ?? 0)) main = { name, other, more };
+  for (const name of CAUSES) {
+    const seconds = own![name];
+    const more = seconds - Math.max(0, others![name]);
+    if (more >= least && more > (main?.more ?? 0)) main = { name, other, seconds, more };
   }
   return main;
 }
 
-type Overrun = Pick<LongExecution, 'file' | 'seconds'>;
-
-/** The file of a span that exceeded its estimate most, if by at least half of a delay. */
-export function overrunFile({ files: indices, seconds }: Span, { estimates }: TimelineFiles, delay: number): Overrun | null {
-  let most = MAIN_PART * delay;
-  let worst: Overrun | null = null;
-  for (const [i, file] of indices.entries()) {
-    const [time, estimate] = [seconds[i] ?? null, estimates[file] ?? null];
-    if (time === null || estimate === null || time <= estimate || time - estimate < most) continue;
-    most = time - estimate;
-    worst = { file, seconds: time };
-  }
-  return worst;
+/** The file of the last span of a node that exceeded its estimate most, if by at least half of a delay. */
+export function overrunFile({ lastSpans }: Pick<Minutes, 'lastSpans'>, node: number, delay: number): Overrun | null {
+  const { overrun } = lastSpans[node]!;
+  return overrun && overrun.by >= MAIN_PART * delay ? overrun : null;
 }
 
 /** The longest execution, if it takes longer than an even share of the work by a delay that matters, and its node ended last: all wait for it. */
@@ -91,5 +91,5 @@ export function decidingFile(timeline: Timeline, minutes: Minutes): number | nul
   if (longest) return longest.file;
   const last = lastNode(timeline);
   if (!last || last.late <= leastDelay(minutes.wall) || mainCause(minutes, last)?.name !== 'estimates') return null;
-  return overrunFile(last.lane.spans.at(-1)!, timeline, last.late)?.file ?? null;
+  return overrunFile(minutes, last.lane.node_index, last.late)?.file ?? null;
 }

@@ -4,12 +4,15 @@ import { mean } from '../../planning/estimating/median.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { floorOf, type LongExecution } from './floor.js';
 import { idleCauses } from './idle-causes.js';
+import { type LastSpan, lastSpansOf } from './last-span.js';
 import { type NodeMinutes, nodeMinutes } from './node-minutes.js';
 
 /** The wall time of a CI run in parts. `parts` add up to `wall` exactly, in whole milliseconds. */
 export interface Minutes extends Pick<MinutesAnswer, 'wall' | 'floor' | 'parts'> {
   /** By node_index. */
   nodes: NodeMinutes[];
+  /** By node_index. */
+  lastSpans: LastSpan[];
   /** The execution that took longest at usual speed; null: nothing ran. */
   longest: LongExecution | null;
 }
@@ -17,8 +20,19 @@ export interface Minutes extends Pick<MinutesAnswer, 'wall' | 'floor' | 'parts'>
 /** In this order the longest file makes other losses cost nothing. */
 const COVERED = ['idle', 'late_starts', 'gaps', 'unreported', 'repeats', 'slow_nodes'] as const;
 
-const [, , ...LOSSES] = PART_NAMES;
-type Loss = (typeof LOSSES)[number];
+export const [, , ...LOSSES] = PART_NAMES;
+export type Loss = (typeof LOSSES)[number];
+
+/** To what time is lost. */
+export const LOSS_TEXTS: Readonly<Record<Loss, string>> = {
+  slow_nodes: 'slow nodes',
+  estimates: 'files that took longer than estimated',
+  late_starts: 'late starts',
+  unreported: 'time that is in no report',
+  gaps: 'the time between files',
+  repeats: 'files that ran again',
+  idle: 'the wait for the last node',
+};
 
 /** Divides the wall time into the parts that PART_DEFINITIONS defines. Pure. */
 export function minutesOf(timeline: Timeline): Minutes {
@@ -26,6 +40,7 @@ export function minutesOf(timeline: Timeline): Minutes {
   const hidden = cost?.hidden ?? 0;
   const { worked, slowness, evenShare, beyond, floor, longest } = floorOf(timeline);
   const nodes = worked.map((node, i) => nodeMinutes(node, { wall, hidden }, slowness.factors[i]!));
+  const lastSpans = lastSpansOf(worked, nodes, slowness, timeline);
   const count = nodes.length;
   /** Node time that was lost, by part and node. */
   const losses: Readonly<Record<Loss, number[]>> = {
@@ -39,7 +54,7 @@ export function minutesOf(timeline: Timeline): Minutes {
   };
   let covered = beyond * count;
   for (const name of COVERED) covered -= take(losses[name], covered);
-  for (const { name, seconds, nodes: causes } of idleCauses(worked, nodes, slowness, timeline)) {
+  for (const { name, seconds, nodes: causes } of idleCauses(worked, lastSpans)) {
     const taken = take(losses.idle, seconds);
     for (const [node, part] of causes) losses[name][node]! += (part * taken) / seconds;
   }
@@ -49,7 +64,7 @@ export function minutesOf(timeline: Timeline): Minutes {
     const ofNodes = name === 'even_share' || name === 'longest_file' ? [] : causesOf(losses[name]);
     return { name, seconds: seconds[i]!, definition: PART_DEFINITIONS[name], nodes: ofNodes };
   });
-  return { wall, floor, parts, nodes, longest };
+  return { wall, floor, parts, nodes, lastSpans, longest };
 }
 
 /** Takes up to an amount from a loss, from each node in proportion. Returns how much it took. */

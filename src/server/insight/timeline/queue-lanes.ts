@@ -126,12 +126,14 @@ class QueueLane {
     const at = Math.max(run.created_at + this.#shift, last?.from ?? -Infinity, this.#recordedAt ?? -Infinity);
     if (this.#open) this.#open.to = at;
     else if (this.#unrecorded.length === 0 && run.paths.length > 0) this.#addUnplanned(run, at);
+    // A retry for which nothing was left moves no end.
+    const isRetry = run.paths.length === 0 && this.#unrecorded.length === 0 && this.#spans.length > 0;
     addRun(run, this.#unrecorded, this.columns);
     for (const { span, until } of this.#cut) if (isRecorded(span)) span.to = until;
     this.#cut = [];
     this.#open = null;
     this.#unrecorded = [];
-    this.#recordedAt = at;
+    if (!isRetry) this.#recordedAt = at;
     this.heardAt = at;
     if (run.paths.length > 0) this.#ranNothingAgain = false;
     // A node that is cancelled records what it ran, or nothing at all. It came back, and nothing was left for it.

@@ -22,7 +22,7 @@ import { cutPauses } from './pauses.js';
 import { type Lanes, queueLanes } from './queue-lanes.js';
 import { recordedCost, toLearnedCost } from './recorded-batches.js';
 import { recordedLanes } from './recorded-lanes.js';
-import { type Timeline, withTimes } from './timeline.js';
+import { type NodeLane, type Timeline, withTimes } from './timeline.js';
 
 /** Reads the lanes of the nodes of a CI run. Throws a 422 when its recorded runs do not fit in memory. */
 export async function readTimeline(store: Store, subject: Subject, now: Millis): Promise<Timeline> {
@@ -154,7 +154,7 @@ interface Extent {
 }
 
 function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, { beganAt, isRunning }: Extent): Timeline {
-  const { nodes, paused } = cutPauses(lanes.nodes);
+  const { nodes, paused } = cutPauses(endedWithFiles(lanes.nodes));
   const starts = nodes.flatMap(({ start }) => start ?? []);
   // A split is first used by the first node that begins.
   const start = kind === 'split' || starts.length === 0 ? Math.min(beganAt, ...starts) : Math.min(...starts);
@@ -171,6 +171,13 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
     ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, is_running: isRunning, state },
     ...files,
   };
+}
+
+/** The lanes, of which none ends after all files: a node that came when no file was left and recorded nothing lengthens no build. */
+function endedWithFiles(lanes: readonly NodeLane[]): readonly NodeLane[] {
+  const hadFiles = ({ spans }: NodeLane) => spans.some(({ files }) => files.length > 0);
+  const last = lanes.reduce((end, lane) => (hadFiles(lane) ? Math.max(end, lane.end ?? end) : end), -Infinity);
+  return last === -Infinity ? lanes : lanes.map(lane => (hadFiles(lane) ? lane : withTimes(lane, time => Math.min(time, last))));
 }
 
 /** A file of a split. */

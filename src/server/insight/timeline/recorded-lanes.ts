@@ -46,7 +46,8 @@ function recordedLane(
 ): NodeLane {
   const spans: Span[] = [];
   let last: Millis | null = beganAt;
-  for (const run of runs) {
+  // A retry that ran nothing moves no end.
+  for (const run of runs.filter(({ paths }, i) => i === 0 || paths.length > 0)) {
     const at: Millis = Math.max(run.created_at, last ?? -Infinity);
     const from = Math.max(last ?? -Infinity, run.asked_at ?? at - millisecondsIn(run));
     const span = draftSpan(from, at, files, { is_replay: spans.length > 0 });

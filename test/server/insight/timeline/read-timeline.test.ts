@@ -60,7 +60,16 @@ describe('the timeline of a queue', () => {
     const build = await TestBuild.withQueue({ 'a.rb': 40 }, { nodes: 2, pulled: [0] });
     await build.record(0, 50, { 'a.rb': 40 });
     await build.record(1, 55, {});
-    expect(lanesOf(await build.timeline(HOUR))).toEqual(['0-50 a.rb=40, until 50', 'until 55']);
+    expect(lanesOf(await build.timeline(HOUR))).toEqual(['0-50 a.rb=40, until 50', 'until 50']);
+  });
+
+  it('does not end later when a node is retried within minutes, gets nothing and records that', async () => {
+    const build = await TestBuild.withQueue({ 'a.rb': 40, 'b.rb': 30 }, { nodes: 2, pulled: [0, 1] });
+    await build.record(0, 50, { 'a.rb': 40 });
+    await build.record(1, 60, { 'b.rb': 30 });
+    expect(await build.pull(0, 200, { ...FIRST, runs_before: 2 })).toBeNull();
+    await build.record(0, 203, {});
+    expect(lanesOf(await build.timeline(HOUR))).toEqual(['0-50 a.rb=40, until 50', '0-60 b.rb=30, until 60']);
   });
 
   it('has each run of a node that was retried, without the time until somebody did that', async () => {
@@ -185,6 +194,8 @@ describe('the timeline of a split', () => {
     await build.record(0, 60, { 'a.rb': 41 });
     await build.record(0, 100, { 'd.rb': 9 });
     await build.record(1, 100, { 'b.rb': 30, 'c.rb': 20 });
+    // Nothing was left to run in this one.
+    await build.record(0, 200, {});
     expect(lanesOf(await build.timeline(HOUR))[0]).toBe('19-60 a.rb=41, 91-100 again d.rb=9, until 100');
   });
 

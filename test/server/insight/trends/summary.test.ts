@@ -13,7 +13,9 @@ function minutes(seconds: Partial<Record<(typeof PART_NAMES)[number], number>>):
     { ...node, node_index: 0, idle: 0, slowness: 1.254 },
     { ...node, node_index: 1, idle: 6, slowness: null },
   ];
-  return { wall: parts.reduce((sum, part) => sum + part.seconds, 0), floor: 0, parts, nodes, longest: null };
+  const none = { estimates: 0, slow_nodes: 0, late_starts: 0, repeats: 0, unreported: 0, gaps: 0 };
+  const lastSpans = nodes.map(() => ({ excess: none, overrun: null }));
+  return { wall: parts.reduce((sum, part) => sum + part.seconds, 0), floor: 0, parts, nodes, lastSpans, longest: null };
 }
 
 describe('a summary', () => {
