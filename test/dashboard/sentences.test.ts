@@ -1,33 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { projectsSentences } from '../../src/dashboard/pages/projects/sentences.js';
+import { projectsSentence } from '../../src/dashboard/pages/projects/sentences.js';
 import { deletedSentence, serverSentences } from '../../src/dashboard/pages/server/sentences.js';
 import type { ServerProcess } from '../../src/protocol/messages/dashboard.js';
 import { overviewOf } from '../harness/overview.js';
 
 describe('the first line of the projects', () => {
-  it('names those with incomplete builds first', () => {
-    const web = overviewOf('web-rspec', { builds_today: 41, median_wall: 492, idle_share: 0.041 });
-    const api = overviewOf('api-jest', { builds_today: 2, incomplete_today: 1, median_wall: 60, idle_share: 0 });
-    const dead = overviewOf('e2e', { builds_today: 1, incomplete_today: 1, median_wall: 60, idle_share: 0 });
-    expect(projectsSentences([web, dead, api, overviewOf('new')])).toEqual([
-      '4 projects.',
-      'api-jest: one build incomplete, 2 builds today, median 60 s, 0\u202f% idle.',
-      'e2e: one build incomplete, 1 build today.',
-      'web-rspec: 41 builds today, median 8 m 12 s, 4.1\u202f% idle.',
-    ]);
-    const cancelled = { builds_today: 2, incomplete_today: 1, cancelled_today: 1, median_wall: 60, idle_share: 0 };
-    expect(projectsSentences([overviewOf('web', cancelled)])[1]).toBe('web: one build incomplete, 2 builds today, 1 cancelled.');
+  it('names those with incomplete builds, most first', () => {
+    const web = overviewOf('web-rspec', { builds_today: 41, with_failures_today: 3, running: 2 });
+    const api = overviewOf('api-jest', { builds_today: 2, incomplete_today: 1, cancelled_today: 1 });
+    const dead = overviewOf('e2e', { builds_today: 2, incomplete_today: 2 });
+    expect(projectsSentence([web, api, dead, overviewOf('new')])).toBe(
+      '4 projects, 45 builds today, 3 incomplete (e2e, api-jest), 3 with failures, 1 cancelled, 2 running.',
+    );
+  });
+
+  it('says that there are more than it names', () => {
+    const projects = ['a', 'b', 'c', 'd'].map(name => overviewOf(name, { builds_today: 1, incomplete_today: 1 }));
+    expect(projectsSentence(projects)).toBe('4 projects, 4 builds today, 4 incomplete (a, b, c, …).');
   });
 
   it('says that nothing happened today', () => {
-    const recent = [{ id: 'b', state: 'recorded' as const, wall: 1, floor: 1, failed: null, missing: 0 }];
-    expect(projectsSentences([overviewOf('a', { recent })])).toEqual(['1 project.', 'No build today.']);
-    expect(projectsSentences([overviewOf('a')])).toEqual(['1 project.']);
+    expect(projectsSentence([overviewOf('a')])).toBe('1 project, no build today.');
   });
 
   it('keeps a name from moving the words around it', () => {
-    expect(projectsSentences([overviewOf('\u202ea', { running: 1 })])[1]).toBe('\\u202ea: 1 running.');
-    expect(projectsSentences([overviewOf('\u05d0', { running: 1 })])[1]).toBe('\u2068\u05d0\u2069: 1 running.');
+    const sentenceOf = (name: string) => projectsSentence([overviewOf(name, { builds_today: 1, incomplete_today: 1 })]);
+    expect(sentenceOf('\u202ea')).toBe('1 project, 1 build today, 1 incomplete (\\u202ea).');
+    expect(sentenceOf('\u05d0')).toBe('1 project, 1 build today, 1 incomplete (\u2068\u05d0\u2069).');
   });
 });
 

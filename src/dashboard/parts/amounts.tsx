@@ -9,11 +9,11 @@ export function Duration({ seconds }: { seconds: number | null | undefined }) {
   );
 }
 
-/** When something was: relative under a day, and exactly on hover. */
-export function When({ time, now = Date.now() }: { time: string; now?: number }) {
+/** When something was: relative under a day, then its day, with the time of day if that is wanted; exactly on hover. */
+export function When({ time, hasClock = false }: { time: string; hasClock?: boolean }) {
   return (
     <time class="number" dateTime={time} title={exactTime(time)}>
-      {when(time, now)}
+      {when(time, Date.now(), hasClock)}
     </time>
   );
 }

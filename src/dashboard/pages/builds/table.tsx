@@ -59,7 +59,7 @@ function columnsOf(project: ProjectLine, full: number): Column<BuildLine>[] {
       title: 'Started',
       isNumber: true,
       isLeast: true,
-      cell: ({ started_at }) => <When time={started_at} />,
+      cell: ({ started_at }) => <When time={started_at} hasClock />,
       sortBy: ({ started_at }) => Date.parse(started_at),
     },
     {

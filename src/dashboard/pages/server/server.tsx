@@ -59,7 +59,7 @@ function Server({ server }: { server: ServerAnswer }) {
         <Figure title="Kept for">{count(sweep.retention_days, 'day')}</Figure>
         <Figure title="Last sweep">{sweep.last_at === null ? 'none since the start' : <When time={sweep.last_at} />}</Figure>
         {sweep.last_at !== null && <Figure title="Deleted">{deletedSentence(sweep.deleted)}</Figure>}
-        <Figure title="Last backup">{backup === null ? 'none' : <When time={backup.last_at} />}</Figure>
+        <Figure title="Last backup">{backup === null ? <span class="over-text">▲ never</span> : <When time={backup.last_at} />}</Figure>
       </Figures>
       <section>
         <h2>What could not be used</h2>

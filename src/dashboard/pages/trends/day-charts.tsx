@@ -7,9 +7,10 @@ import { minuteTicks, numberTicks, secondTicks } from '../../parts/charts/ticks.
 import { Figure } from '../../parts/figure.js';
 import { FoldedTable } from '../../parts/folded-table.js';
 import type { Column } from '../../parts/table.js';
-import { projectPath } from '../../routes/routes.js';
+import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, duration, number, offset, percent } from '../../text/format.js';
 import { PART_TITLES } from '../build/minute-parts.js';
+import { searchOf } from '../builds/search.js';
 import { costText } from './cost.js';
 import { type BarPart, DayBars } from './day-bars.js';
 import { DayPlot, type DayPlotProps } from './day-plot.js';
@@ -30,7 +31,12 @@ export function DayCharts({ project, trend, total, width }: Props) {
   const name = width === 1 ? 'Day' : 'Week of';
   const by = width === 1 ? 'by day' : 'by week';
   const table = (columns: Column<DayTrend>[], label: string) => (
-    <FoldedTable label={label} columns={[dayColumn(name), ...columns]} rows={days.toReversed()} keyOf={({ day }) => day} />
+    <FoldedTable
+      label={label}
+      columns={[dayColumn(name, day => buildsOf(project, trend, day, width)), ...columns]}
+      rows={days.toReversed()}
+      keyOf={({ day }) => day}
+    />
   );
   return (
     <>
@@ -150,6 +156,13 @@ function Lines({ reading, ...chart }: LinesProps) {
   );
 }
 
+/** The address of the builds of a bar. */
+function buildsOf(project: ProjectLine, { branch }: BuildTrend, from: string, days: number): string {
+  const to = new Date(Date.parse(from) + (days - 1) * 86_400_000).toISOString().slice(0, 10);
+  const query = { from, to, ...(branch !== null && { branch }) };
+  return withQuery(projectPath(project.name, 'builds'), { q: searchOf(query) });
+}
+
 const PART_NAMES = Object.keys(PART_TITLES) as PartName[];
 const partOf = ({ parts }: DayTrend, name: PartName) => parts.find(part => part.name === name)?.seconds ?? 0;
 
@@ -177,7 +190,11 @@ const JOB_PARTS: BarPart[] = [{ name: 'work', title: 'node-minutes', value: ({ j
 
 const minutes = ({ job_seconds }: DayTrend) => number(job_seconds / 60);
 
-const dayColumn = (title: string): Column<DayTrend> => ({ name: 'day', title, cell: ({ day }) => day });
+const dayColumn = (title: string, hrefOf: (day: string) => string): Column<DayTrend> => ({
+  name: 'day',
+  title,
+  cell: ({ day }) => <a href={hrefOf(day)}>{day}</a>,
+});
 const WALL_COLUMNS: Column<DayTrend>[] = [
   { name: 'median', title: 'Median', isNumber: true, cell: ({ median_wall }) => <Duration seconds={median_wall} /> },
   { name: 'floor', title: 'Floor (mean)', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
