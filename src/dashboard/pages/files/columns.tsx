@@ -6,7 +6,6 @@ import { FileLink } from '../../parts/path.js';
 import type { Column } from '../../parts/table.js';
 import { count, number, percent, times } from '../../text/format.js';
 import { visible } from '../../text/path-text.js';
-import { hasDrifted } from './sentences.js';
 import type { FileRow } from './use-file-pages.js';
 
 type Cell = Omit<Column<FileTrend>, 'sortBy'>;
@@ -51,14 +50,10 @@ const cellsOf = (project: string, branch: string | null): Cell[] => [
   {
     name: 'median',
     title: 'Median',
-    about: 'The median of its times, and how many times as long its estimate is, if they differ by a tenth or more.',
+    about: 'The median of its times.',
     isNumber: true,
     isExtra: true,
-    cell: ({ estimate, median }) => (
-      <>
-        {estimate !== null && hasDrifted(estimate, median) && <Factor value={estimate / median} />} <Duration seconds={median} />
-      </>
-    ),
+    cell: ({ median }) => <Duration seconds={median} />,
   },
   {
     name: 'spread',

@@ -29,7 +29,7 @@ export function filesSentences({ decided, file_count, builds }: Pick<FileTrends,
 }
 
 /** Reports whether an estimate differs from the usual time by a tenth or more. */
-export function hasDrifted(estimate: number, usual: number): boolean {
+function hasDrifted(estimate: number, usual: number): boolean {
   return Math.abs(Math.log(estimate / usual)) >= Math.log(1.1);
 }
 
