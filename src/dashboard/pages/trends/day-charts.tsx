@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks';
-import type { PartName } from '../../../protocol/answers/minutes.js';
 import type { BuildTrend, DayTrend } from '../../../protocol/answers/trends.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { Duration } from '../../parts/amounts.js';
-import { minuteTicks, numberTicks, secondTicks } from '../../parts/charts/ticks.js';
+import { minuteTicks } from '../../parts/charts/ticks.js';
 import { Figure } from '../../parts/figure.js';
 import { FoldedTable } from '../../parts/folded-table.js';
 import type { Column } from '../../parts/table.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
-import { count, duration, number, offset, percent } from '../../text/format.js';
-import { PART_TITLES } from '../build/minute-parts.js';
+import { count, duration, number, percent } from '../../text/format.js';
 import { searchOf } from '../builds/search.js';
 import { costText } from './cost.js';
 import { type BarPart, DayBars } from './day-bars.js';
@@ -23,21 +21,14 @@ interface Props {
   width: number;
 }
 
-/** The times and prices of the builds of each day, as charts and as tables. */
+/** The times and prices of the builds of each day, as charts and as a table. */
 export function DayCharts({ project, trend, total, width }: Props) {
   const { days } = trend;
   const range = { from: trend.from, to: trend.to };
   const cost = costText(project.settings, total);
   const name = width === 1 ? 'Day' : 'Week of';
   const by = width === 1 ? 'by day' : 'by week';
-  const table = (columns: Column<DayTrend>[], label: string) => (
-    <FoldedTable
-      label={label}
-      columns={[dayColumn(name, day => buildsOf(project, trend, day, width)), ...columns]}
-      rows={days.toReversed()}
-      keyOf={({ day }) => day}
-    />
-  );
+  const columns = [dayColumn(name, day => buildsOf(project, trend, day, width)), ...COLUMNS, ...jobColumns(project)];
   return (
     <>
       <dl class="figures trend-figures">
@@ -58,7 +49,6 @@ export function DayCharts({ project, trend, total, width }: Props) {
           dashed={({ floor }) => floor}
           reading={({ median_wall, floor }) => `median ${duration(median_wall)} (line), floor ${duration(floor)} (dashed, a mean)`}
         />
-        {table(WALL_COLUMNS, `Wall time ${by}`)}
       </section>
       <section>
         <h2>All tests of a build {by}</h2>
@@ -68,43 +58,6 @@ export function DayCharts({ project, trend, total, width }: Props) {
           line={({ test_seconds }) => test_seconds}
           reading={({ test_seconds }) => `${duration(test_seconds)} a build, the nodes together`}
         />
-        {table(TEST_COLUMNS, `All tests of a build ${by}`)}
-      </section>
-      <section>
-        <h2>Where the wall time went {by}</h2>
-        <DayBars
-          label={`Parts of the wall time ${by}`}
-          {...{ days, range, width }}
-          parts={partsOf(days)}
-          ticks={max => secondTicks(max, 4)}
-          tickText={offset}
-          reading={partsText}
-        />
-        {table(
-          PART_NAMES.map(name => ({
-            name,
-            title: PART_TITLES[name],
-            isNumber: true,
-            isExtra: !['even_share', 'longest_file'].includes(name),
-            cell: day => <Duration seconds={day.wall === null ? null : partOf(day, name)} />,
-          })),
-          `Parts of the wall time ${by}`,
-        )}
-      </section>
-      <section>
-        <h2>Builds {by}</h2>
-        <DayBars
-          label={`Builds ${by}`}
-          {...{ days, range, width }}
-          parts={BUILD_PARTS}
-          inner={FAILURES}
-          ticks={max => numberTicks(max, 4)}
-          tickText={value => number(value)}
-          reading={({ day, builds, incomplete, cancelled, with_failures }) =>
-            `${day}: ${count(builds, 'build')}, ${number(incomplete)} incomplete, ${number(cancelled)} cancelled, ${number(with_failures)} with failures.`
-          }
-        />
-        {table(BUILD_COLUMNS, `Builds ${by}`)}
       </section>
       <section>
         <h2>
@@ -131,8 +84,8 @@ export function DayCharts({ project, trend, total, width }: Props) {
             'The cost counts the set-up of each job, and half of a billing step for its last one.'
           )}
         </p>
-        {table(jobColumns(project), `Node-minutes ${by}`)}
       </section>
+      <FoldedTable label={`Builds ${by}`} columns={columns} rows={days.toReversed()} keyOf={({ day }) => day} />
     </>
   );
 }
@@ -163,29 +116,6 @@ function buildsOf(project: ProjectLine, { branch }: BuildTrend, from: string, da
   return withQuery(projectPath(project.name, 'builds'), { q: searchOf(query) });
 }
 
-const PART_NAMES = Object.keys(PART_TITLES) as PartName[];
-const partOf = ({ parts }: DayTrend, name: PartName) => parts.find(part => part.name === name)?.seconds ?? 0;
-
-/** The parts that some day has. */
-const partsOf = (days: readonly DayTrend[]): BarPart[] =>
-  PART_NAMES.filter(name => days.some(day => partOf(day, name) >= 0.0005)).map(name => ({
-    name,
-    title: PART_TITLES[name],
-    value: day => partOf(day, name),
-  }));
-
-function partsText(day: DayTrend): string {
-  if (day.wall === null) return `${day.day}, ${count(day.builds, 'build')}, none of them complete.`;
-  const parts = partsOf([day]).map(({ title, value }) => `${title} ${duration(value(day))}`);
-  return `${day.day}: ${duration(day.wall)} = ${parts.join(' + ')}. All are means.`;
-}
-
-const BUILD_PARTS: BarPart[] = [
-  { name: 'work', title: 'without a missing file', value: ({ builds, incomplete, cancelled }) => builds - incomplete - cancelled },
-  { name: 'unrecorded', title: 'incomplete', value: ({ incomplete }) => incomplete },
-  { name: 'idle', title: 'cancelled', value: ({ cancelled }) => cancelled },
-];
-const FAILURES: BarPart = { name: 'failed', title: 'with failures (of all)', value: ({ with_failures }) => with_failures };
 const JOB_PARTS: BarPart[] = [{ name: 'work', title: 'node-minutes', value: ({ job_seconds }) => job_seconds }];
 
 const minutes = ({ job_seconds }: DayTrend) => number(job_seconds / 60);
@@ -195,36 +125,32 @@ const dayColumn = (title: string, hrefOf: (day: string) => string): Column<DayTr
   title,
   cell: ({ day }) => <a href={hrefOf(day)}>{day}</a>,
 });
-const WALL_COLUMNS: Column<DayTrend>[] = [
+const COLUMNS: Column<DayTrend>[] = [
+  { name: 'builds', title: 'Builds', isNumber: true, cell: ({ builds }) => builds },
+  { name: 'incomplete', title: 'Incomplete', isNumber: true, isExtra: true, cell: ({ incomplete }) => incomplete },
+  { name: 'cancelled', title: 'Cancelled', isNumber: true, isExtra: true, cell: ({ cancelled }) => cancelled },
+  { name: 'failures', title: 'With failures', isNumber: true, isExtra: true, cell: ({ with_failures }) => with_failures },
   { name: 'median', title: 'Median', isNumber: true, cell: ({ median_wall }) => <Duration seconds={median_wall} /> },
-  { name: 'floor', title: 'Floor (mean)', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
-  { name: 'idle', title: 'Idle', isNumber: true, cell: ({ idle_share }) => percent(idle_share) },
+  { name: 'floor', title: 'Floor (mean)', isNumber: true, isExtra: true, cell: ({ floor }) => <Duration seconds={floor} /> },
+  { name: 'idle', title: 'Idle', isNumber: true, isExtra: true, cell: ({ idle_share }) => percent(idle_share) },
   {
     name: 'saved',
     title: 'Saved',
     about: 'How much longer the best of the other methods (see What-if) would have taken with the same recorded times.',
     isNumber: true,
-    isWide: true,
+    isExtra: true,
     cell: ({ wall, saved }) => <Duration seconds={wall === null ? null : saved.best} />,
   },
-];
-const TEST_COLUMNS: Column<DayTrend>[] = [
   {
     name: 'tests',
     title: 'Tests of a build',
     isNumber: true,
-    isWide: true,
+    isExtra: true,
     cell: ({ test_seconds }) => <Duration seconds={test_seconds} />,
   },
 ];
-const BUILD_COLUMNS: Column<DayTrend>[] = [
-  { name: 'builds', title: 'Builds', isNumber: true, cell: ({ builds }) => builds },
-  { name: 'incomplete', title: 'Incomplete', isNumber: true, cell: ({ incomplete }) => incomplete },
-  { name: 'cancelled', title: 'Cancelled', isNumber: true, isExtra: true, cell: ({ cancelled }) => cancelled },
-  { name: 'failures', title: 'With failures', isNumber: true, isWide: true, cell: ({ with_failures }) => with_failures },
-];
 const jobColumns = (project: ProjectLine): Column<DayTrend>[] => [
-  { name: 'jobs', title: 'Nodes', isNumber: true, cell: ({ jobs }) => number(jobs) },
+  { name: 'jobs', title: 'Nodes', isNumber: true, isExtra: true, cell: ({ jobs }) => number(jobs) },
   { name: 'minutes', title: 'Node-minutes', isNumber: true, isWide: project.settings.price === null, cell: minutes },
   ...(project.settings.price === null
     ? []
