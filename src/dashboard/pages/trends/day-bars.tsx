@@ -20,8 +20,6 @@ interface Props {
   /** Number of days in a bar. */
   width: number;
   parts: readonly BarPart[];
-  /** A narrow bar in front of the others: some of what they count. */
-  inner?: BarPart;
   /** Round values up to the largest one. */
   ticks: (max: number) => number[];
   tickText: (value: number, step: number) => string;
@@ -30,7 +28,7 @@ interface Props {
 }
 
 /** A bar for each day or week, at its date. The page has the same as a table. */
-export function DayBars({ label, days, range, width, parts, inner, ticks, tickText, reading }: Props) {
+export function DayBars({ label, days, range, width, parts, ticks, tickText, reading }: Props) {
   const [pointed, setPointed] = useState<number | null>(null);
   const first = Date.parse(range.from);
   const end = Math.max(Date.parse(range.to) + DAY, Date.parse(days.at(-1)?.day ?? range.to) + width * DAY);
@@ -51,7 +49,7 @@ export function DayBars({ label, days, range, width, parts, inner, ticks, tickTe
     <>
       {parts.length > 1 && (
         <ul class="legend small">
-          {[...parts, ...(inner ? [inner] : [])].map(({ name, title }) => (
+          {parts.map(({ name, title }) => (
             <li key={name}>
               <span class={`swatch ${name}`} aria-hidden="true" /> {title}
             </li>
@@ -74,7 +72,6 @@ export function DayBars({ label, days, range, width, parts, inner, ticks, tickTe
               {parts.map(
                 ({ name, value }) => value(day) > 0 && <span key={name} class={`swatch ${name}`} style={{ height: height(value(day)) }} />,
               )}
-              {inner && inner.value(day) > 0 && <span class={`swatch inner ${inner.name}`} style={{ height: height(inner.value(day)) }} />}
             </div>
           ))}
         </div>
