@@ -103,8 +103,11 @@ describe('what the pages say of builds', () => {
     expect([verdict, contradictions(verdict, figures, minutes)]).toEqual([minutes.verdict, []]);
     expect((await texts(tab, '.build-line .status'))[0]).toBe(statusOf(figures));
     await expect.poll(async () => (await texts(tab, 'main h1'))[0]).toEqual(headOf(build));
-    const state = figures.missing.size > 0 && figures.state !== 'running' ? `Gate ▲ ${figures.missing.size}` : 'Gate';
-    expect(await texts(tab, '.tab-row a')).toContain(state);
+    const marks = [
+      ...(figures.missing.size > 0 && figures.state !== 'running' ? [`▲ ${figures.missing.size}`] : []),
+      ...(figures.failed?.length ? [`✕ ${figures.failed.length}`] : []),
+    ];
+    expect(await texts(tab, '.tab-row a')).toContain(['Completeness', ...marks].join(' '));
     const said = await rows(tab, 'Nodes');
     // A long table has only the rows in the window.
     expect(said).toMatchObject(nodeRows(figures).slice(0, Math.max(20, said.length)));
@@ -116,8 +119,8 @@ describe('what the pages say of builds', () => {
       const lost = figures.wall - figures.floor;
       expect(await texts(tab, '.minutes dt')).toEqual([`floor ${text(figures.floor)}`, ...(lost < 0.0005 ? [] : [`lost ${text(lost)}`])]);
     }
-    await tab.getByRole('link', { name: /^Gate/ }).click();
-    await tab.locator('.gate').waitFor();
+    await tab.getByRole('link', { name: /^Completeness/ }).click();
+    await tab.locator('.completeness').waitFor();
     const ran = log.planned.length - figures.missing.size;
     const gate =
       log.mode === 'recordings'
@@ -128,12 +131,12 @@ describe('what the pages say of builds', () => {
             ? `${ran} of ${count(log.planned.length, 'file')} are recorded so far.`
             : `${count(log.planned.length, 'file')}, none missing.`;
     const failed = figures.failed ?? [];
-    const heads = [gate, ...(failed.length > 0 ? [`${count(failed.length, 'file')} failed.`] : [])];
-    await expect.poll(async () => (await texts(tab, '.gate h2')).slice(0, heads.length)).toEqual(heads);
+    const heads = [...(failed.length > 0 ? [`${count(failed.length, 'file')} failed.`] : []), gate];
+    await expect.poll(async () => (await texts(tab, '.completeness h2')).slice(0, heads.length)).toEqual(heads);
     const isVerified = log.mode !== 'recordings' && figures.state !== 'running';
     const verified = figures.missing.size > 0 ? /^ballast verify fails:$/ : /^ballast verify passes[.:]$/;
-    if (isVerified) await expect.poll(async () => (await texts(tab, '.gate h2')).at(-1)).toMatch(verified);
-    else expect(await texts(tab, '.gate h2')).toHaveLength(heads.length);
+    if (isVerified) await expect.poll(async () => (await texts(tab, '.completeness h2')).at(-1)).toMatch(verified);
+    else expect(await texts(tab, '.completeness h2')).toHaveLength(heads.length);
     const missing = figures.state === 'running' ? [] : [...figures.missing];
     const handedTo = missing.map(([File, node]) => ({ File, 'Handed to': node === null ? 'no node' : `node ${node}` }));
     const byFile = (a: Record<string, string>, b: Record<string, string>) => (a.File! < b.File! ? -1 : 1);

@@ -49,7 +49,7 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
       const { wall, floor, lost, started_at, files, missing, missing_count, failed, is_running } = minutes;
       const part = (name: string) => minutes.parts.find((each: any) => each.name === name).seconds;
       const said = {
-        ...{ wall, floor, lost, started_at, files, missing_count, is_running, failed: failed.toSorted() },
+        ...{ wall, floor, lost, started_at, files, missing_count, is_running, failed: failed.map(({ path }: any) => path).sort() },
         missing: missing.map(({ path, node_index }: any) => [path, node_index]).sort(),
         ...{
           even_share: part('even_share'),

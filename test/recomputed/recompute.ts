@@ -49,6 +49,8 @@ export interface Figures {
   /** By path: the node that had it last; null: none. */
   missing: Map<string, number | null>;
   failed: string[] | null;
+  /** The node that was handed a file last. */
+  hadBy: ReadonlyMap<string, number>;
   state: 'running' | 'complete' | 'recorded' | 'failed' | 'missing' | 'partial' | 'unplanned';
   baselines: Record<'round_robin' | 'by_name' | 'one_at_a_time', number>;
   /** Null: files are missing, or nobody planned the build. */
@@ -253,7 +255,7 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
   const idleSeconds = sum(nodes.map(({ idle }) => idle));
   return {
     startedAt: Math.round(1000 * began),
-    ...{ wall, evenShare, floor, nodes, missing, failed, state, baselines, seconds, estimates, idleSeconds },
+    ...{ wall, evenShare, floor, nodes, missing, failed, hadBy, state, baselines, seconds, estimates, idleSeconds },
     spans: nodes.map((_, node) =>
       known.filter(span => span.node === node).map(({ from, to, files }) => [clock(from), clock(to), files.length]),
     ),

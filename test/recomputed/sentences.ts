@@ -96,7 +96,13 @@ const LOSSES: [string, Check][] = [
     },
   ],
 ];
+const FAILED = '(\\S+) on node (\\d+)';
 const OTHERS: [string, Check][] = [
+  [
+    `^(\\d+) test files? failed: ${FAILED}(?:, ${FAILED})?(?:, ${FAILED})?(?: and \\d+ more)?\\.$`,
+    ([told, path, node], { failed, hadBy }) =>
+      Number(told) === failed?.length && failed.includes(path!) && hadBy.get(path!) === Number(node),
+  ],
   [
     `^${NODES} ran nothing when run again, so a green result proves nothing\\.$`,
     ([told], f) => told === which(f, ({ ranNothingAgain }) => ranNothingAgain),
@@ -191,6 +197,7 @@ export function contradictions(verdict: string, figures: Figures, minutes: any):
   const { missing, nodes, state } = figures;
   if (state !== 'running' && missing.size > 0 && !/\d test files? (is|are) missing/.test(verdict))
     problems.push('the missing files are not told');
+  if ((figures.failed ?? []).length > 0 && !/test files? failed: /.test(verdict)) problems.push('the files that failed are not told');
   if (nodes.some(({ ranNothingAgain }) => ranNothingAgain) && !verdict.includes('ran nothing when run again'))
     problems.push('the empty runs are not told');
   if (nodes.some(({ isLost }) => isLost) && !verdict.includes('recorded nothing after')) problems.push('the lost nodes are not told');

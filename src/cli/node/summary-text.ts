@@ -29,7 +29,7 @@ const PARTS: Readonly<Record<string, string>> = {
  */
 export function summaryLines(minutes: BuildMinutes, gate: ReceivedCompleteness | null, comparison: ReceivedComparison | null): string[] {
   const { wall, price, floor, is_running, verdict, slowest, missing, missing_count, files, assumptions } = minutes;
-  const known = [...slowest, ...missing].map(({ path }) => path);
+  const known = [...slowest, ...missing, ...minutes.failed].map(({ path }) => path);
   const possible = floor < wall ? `, ${durationText(floor)} was possible` : '';
   const ended = missing_count > 0 ? ` for ${files - missing_count} of ${pluralize(files, 'test file')}` : possible;
   return [
@@ -97,22 +97,18 @@ function gateLines(
     `**Incomplete**${countOf(gate)}.`,
     ...gate.errors.map(error => `- ${sentence(error, known)}`),
     ...(gate.may_be_empty ? [`- ${code('ballast verify --may-be-empty GLOB')} passes if the files below had nothing to run`] : []),
-    ...fileLines(
-      'Missing',
-      missing.map(({ path }) => path),
-      missing_count,
-    ),
+    ...fileLines('Missing', missing, missing_count),
   ];
 }
 
-function fileLines(title: string, paths: readonly string[], count = paths.length): string[] {
+function fileLines(title: string, files: BuildMinutes['missing'], count = files.length): string[] {
   if (count === 0) return [];
-  const more = count - Math.min(MAX_FILES, paths.length);
+  const more = count - Math.min(MAX_FILES, files.length);
   return [
     '',
     `**${title}**: ${pluralize(count, 'test file')}`,
     '',
-    ...paths.slice(0, MAX_FILES).map(path => `- ${code(path)}`),
+    ...files.slice(0, MAX_FILES).map(({ path }) => `- ${code(path)}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
   ];
 }

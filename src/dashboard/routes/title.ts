@@ -20,7 +20,7 @@ const NAMES: Record<Route['page'], string> = {
 };
 
 /** The tabs of a build beside the first one. */
-const TABS: Record<string, string> = { files: 'Files', nodes: 'Nodes', compare: 'Compare', why: 'Why', gate: 'Gate' };
+const TABS: Record<string, string> = { files: 'Files', nodes: 'Nodes', compare: 'Compare', why: 'Why', completeness: 'Completeness' };
 
 /**
  * The title of an address, which tells it from others in tabs, bookmarks and the history: the most specific words first.

@@ -15,10 +15,10 @@ export interface MinutesAnswer extends BuildHead {
   lost: number;
   /** The parts of the wall time: they add up to `wall`. */
   parts: MinutePartAnswer[];
-  /** In one to three sentences: who ended last, what decided it, and how much time is in no report. */
+  /** In a few sentences: what is missing, what failed, which node ended last, what decided that, and how much time was lost. */
   verdict: string;
-  /** The file that the verdict names; null: it names none. */
-  verdict_path: string | null;
+  /** The files that the verdict names. */
+  verdict_paths: string[];
   /** Unknown facts of this build, and the assumptions in their place. */
   assumptions: string[];
   /**
@@ -29,11 +29,14 @@ export interface MinutesAnswer extends BuildHead {
   nodes: NodeSummary[];
   /** The files that took longest, slowest first, at most 20. */
   slowest: SlowFile[];
-  /** Files and pieces that failed when they last ran, at most 1,000, and how many files these are; null: the clients do not say which files failed. */
-  failed: string[];
+  /**
+   * Files and pieces that failed when they last ran, with the node that ran them, at most 1,000, and how many files these are; null: the clients do
+   * not say which files failed.
+   */
+  failed: FileOfNode[];
   failed_count: Count | null;
   /** Planned, and neither recorded nor reported as passed by a node that has recorded since: files and pieces, at most 1,000, and how many files these are. */
-  missing: { path: string; node_index: Count | null }[];
+  missing: FileOfNode[];
   missing_count: Count;
   files: Count;
   /** The page of the commit; null, like the other addresses: it is not known. */
@@ -95,6 +98,12 @@ export interface MinutePartAnswer {
   definition: string;
   /** The nodes that caused it, with seconds of node time, the largest first. */
   nodes: { node_index: Count; seconds: number }[];
+}
+
+/** `node_index`: the node that had the file last; null: none. */
+export interface FileOfNode {
+  path: string;
+  node_index: Count | null;
 }
 
 /** Seconds since the start of the build. */

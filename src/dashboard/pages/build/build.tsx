@@ -10,10 +10,10 @@ import { projectPath } from '../../routes/routes.js';
 import { number } from '../../text/format.js';
 import { buildName, SHAPES } from '../builds/state.js';
 import { AgainstUsual, BuildComparison } from './comparison.js';
+import { BuildCompleteness } from './completeness.js';
 import { costSentence } from './cost.js';
 import { Evidence } from './evidence.js';
 import { FileSearch } from './files/file-search.js';
-import { BuildGate } from './gate.js';
 import { BuildHead } from './head.js';
 import { linkTo } from './link.js';
 import { MinutesBar } from './minutes-bar.js';
@@ -68,9 +68,9 @@ export function BuildPage({ project, id }: ProjectPageProps) {
                 { name: 'compare', title: 'Compare', href: linkTo(path, query, { tab: 'compare', sort: null }) },
                 { name: 'why', title: 'Why', href: linkTo(path, query, { tab: 'why', sort: null }) },
                 {
-                  name: 'gate',
-                  title: missesFiles(build.state) ? `Gate ▲ ${number(build.missing_count)}` : 'Gate',
-                  href: linkTo(path, query, { tab: 'gate', sort: null }),
+                  name: 'completeness',
+                  title: completenessTitle(build),
+                  href: linkTo(path, query, { tab: 'completeness', sort: null }),
                 },
               ]}
             />
@@ -80,12 +80,21 @@ export function BuildPage({ project, id }: ProjectPageProps) {
           {tab === 'nodes' && <BuildNodes build={build} />}
           {tab === 'compare' && <BuildComparison project={project} build={build} id={id} />}
           {tab === 'why' && <Why project={project} build={build} id={id} />}
-          {tab === 'gate' && <BuildGate build={build} project={project} id={id} />}
+          {tab === 'completeness' && <BuildCompleteness build={build} project={project} id={id} />}
           <OtherRuns project={project} build={build} />
         </>
       )}
     </Loaded>
   );
+}
+
+/** The tab's name, with a mark where files are missing or failed. */
+function completenessTitle({ state, missing_count, failed_count }: MinutesAnswer): string {
+  const marks = [
+    ...(missesFiles(state) ? [`${SHAPES.missing} ${number(missing_count)}`] : []),
+    ...(failed_count ? [`${SHAPES.failed} ${number(failed_count)}`] : []),
+  ];
+  return ['Completeness', ...marks].join(' ');
 }
 
 function Cost({ project, build }: { project: ProjectLine; build: MinutesAnswer }) {

@@ -25,7 +25,7 @@ const SMALLEST = 0.0005;
 
 /** The build, its wall time and the reason for it, before any evidence. */
 export function BuildHead({ project, build, id }: BuildViewProps) {
-  const { branch, commit_hash, commit_url, node_total, started_at, wall, is_running, missing_count, failed_count } = build;
+  const { branch, commit_hash, commit_url, node_total, started_at, wall, is_running } = build;
   const builds = projectPath(project.name, 'builds');
   return (
     <header class="build-head">
@@ -50,7 +50,7 @@ export function BuildHead({ project, build, id }: BuildViewProps) {
           </time>
         </p>
         <p>
-          <Status state={build.state} failed={failed_count} missing={missing_count} />
+          <StatusLink build={build} />
           <Trace project={project} id={id} commit={commit_hash} />
           <Share />
         </p>
@@ -62,10 +62,17 @@ export function BuildHead({ project, build, id }: BuildViewProps) {
         {is_running ? <Expected project={project} id={id} files={build.files} /> : <Floor build={build} />}
       </h1>
       <p class="verdict">
-        <LinkedSentence text={build.verdict} paths={build.verdict_path === null ? [] : [build.verdict_path]} hasNodeTimes />
+        <LinkedSentence text={build.verdict} paths={build.verdict_paths} hasNodeTimes />
       </p>
     </header>
   );
+}
+
+/** The state. Where files are missing or failed, it leads to them. */
+function StatusLink({ build: { state, failed_count, missing_count } }: { build: MinutesAnswer }) {
+  const { path, query } = useAddress();
+  const status = <Status state={state} failed={failed_count} missing={missing_count} />;
+  return state === 'failed' || missesFiles(state) ? <a href={linkTo(path, query, { tab: 'completeness' })}>{status}</a> : status;
 }
 
 /** The way to what changed since the build before, if that is known. */

@@ -13,7 +13,7 @@ import { fileOutcomes } from './file-outcomes.js';
 import { leastDelay } from './last-node.js';
 import { type Minutes, minutesOf } from './minutes.js';
 import { nodesText } from './nodes-text.js';
-import { fileInVerdict, verdictOf } from './verdict.js';
+import { verdictOf } from './verdict.js';
 
 /** The slowest files that the minutes of a build list. */
 const SLOW_FILES = 20;
@@ -29,13 +29,13 @@ export function explainMinutes(
   const minutes = minutesOf(timeline);
   const { wall, floor, parts } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, SLOW_FILES);
-  const named = fileInVerdict(timeline, minutes);
+  const verdict = verdictOf(timeline, minutes, { failed, missing });
   return {
     ...buildHead(subject, timeline),
     ...{ wall, floor, lost: wholeMilliseconds(wall - floor), parts },
     price: priceOf(timeline, settings),
-    verdict: [verdictOf(timeline, minutes, missing), timeline.is_running ? '' : cuttingText(cutting, minutes)].filter(Boolean).join(' '),
-    verdict_path: named === null ? null : timeline.paths[named]!,
+    verdict: [verdict.text, timeline.is_running ? '' : cuttingText(cutting, minutes)].filter(Boolean).join(' '),
+    verdict_paths: verdict.paths,
     assumptions: assumptionsOf(timeline, minutes),
     cost: timeline.cost,
     nodes: timeline.nodes.map(({ node_index, start, end, recordedAt, spans, isCancelled = false }, i) => {
@@ -57,7 +57,7 @@ export function explainMinutes(
     }),
     slowest,
     failed: (failed ?? []).slice(0, limits.completenessEntries),
-    failed_count: failed && filesAmong(failed),
+    failed_count: failed && filesAmong(failed.map(({ path }) => path)),
     missing: missing.slice(0, limits.completenessEntries),
     missing_count: filesAmong(missing.map(({ path }) => path)),
     files: filesAmong(timeline.paths),

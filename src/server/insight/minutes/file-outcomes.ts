@@ -7,7 +7,7 @@ export interface FileOutcomes extends Pick<MinutesAnswer, 'missing'> {
   /** The files that took longest, slowest first. */
   slowest: SlowFile[];
   /** Files that failed when they last ran; null: the clients do not report it. */
-  failed: string[] | null;
+  failed: MinutesAnswer['failed'] | null;
 }
 
 const NONE = -1;
@@ -44,6 +44,7 @@ export function fileOutcomes(
     for (let file = 0; file < paths.length; file++) if (is(file)) files.push(file);
     return files;
   };
+  const withNode = (file: number) => ({ path: paths[file]!, node_index: hadBy[file] === NONE ? null : hadBy[file]! });
   const ran = most === 0 ? [] : filesWhere(file => longest[file]! > 0).sort((a, b) => longest[b]! - longest[a]! || a - b);
   const absent = filesWhere(file => longest[file] === NONE && passed[file] === 0);
   const ranAsCases = new Set(absent.length === 0 ? [] : filesWhere(file => longest[file] !== NONE).map(file => fileOf(paths[file]!)));
@@ -52,9 +53,7 @@ export function fileOutcomes(
       const [path, seconds, estimate] = [paths[file]!, longest[file]!, estimates[file]!];
       return { path, seconds, estimate, is_guess: is_guess[file] === 1, node_index: longestBy[file]! };
     }),
-    failed: isReported ? filesWhere(file => hasFailed[file] === 1).map(file => paths[file]!) : null,
-    missing: absent
-      .filter(file => !ranAsCases.has(paths[file]!))
-      .map(file => ({ path: paths[file]!, node_index: hadBy[file] === NONE ? null : hadBy[file]! })),
+    failed: isReported ? filesWhere(file => hasFailed[file] === 1).map(withNode) : null,
+    missing: absent.filter(file => !ranAsCases.has(paths[file]!)).map(withNode),
   };
 }

@@ -1,8 +1,10 @@
 import { durationText } from '../../../base/duration.js';
 import { agree, pluralize } from '../../../base/plural.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import { filesAmong } from '../../../protocol/piece-path.js';
 import { median } from '../../planning/estimating/median.js';
 import { expectedSeconds, hasRecordedLast, type NodeLane, type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
+import type { FileOutcomes } from './file-outcomes.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay } from './last-node.js';
 import { factorsOf, factorText, grownText, lateEnd, type ToldCause } from './late-end.js';
 import { LOSS_TEXTS, LOSSES, type Loss, type Minutes } from './minutes.js';
@@ -20,22 +22,28 @@ const UNREPORTED_PART = 0.05;
 /** Part of the wall time beyond which a delay of all nodes is reported. */
 const SHARED_PART = 0.1;
 
+/** Files that failed, by name: the tab Completeness has the others. */
+const FAILED_NAMED = 3;
+
 /** A node is overdue when its files take longer than expected by more than this, and more than twice as long. */
 const OVERDUE_SECONDS = 60;
 
-/**
- * Says in a few sentences what is missing, which node ended last, what decided that, and what cost all nodes much.
- *
- * @param missing the files that were planned and not recorded
- */
-export function verdictOf(timeline: Timeline, minutes: Minutes, missing: MinutesAnswer['missing']): string {
+export interface Verdict {
+  text: string;
+  /** The files that it names. */
+  paths: string[];
+}
+
+/** Says in a few sentences what is missing, what failed, which node ended last, what decided that, and what cost all nodes much. */
+export function verdictOf(timeline: Timeline, minutes: Minutes, { missing, failed }: Pick<FileOutcomes, 'missing' | 'failed'>): Verdict {
   const { nodes, is_running } = timeline;
   const started = nodes.filter(({ start }) => start !== null);
-  if (started.length === 0) return is_running ? 'No node has started yet.' : lossesOf(timeline, minutes, missing);
-  if (is_running) return running(timeline, started);
+  const failures = failuresOf(failed ?? []);
+  const losses = is_running ? '' : lossesOf(timeline, minutes, missing);
+  if (started.length === 0) return { text: is_running ? 'No node has started yet.' : losses, paths: [] };
+  if (is_running) return { ...failures, text: joined([failures.text, running(timeline, started)]) };
   const last = lastNode(timeline);
   const cause = last && lateEnd(timeline, minutes, last);
-  const losses = lossesOf(timeline, minutes, missing);
   const causes = [
     repeats(timeline, minutes, cause),
     unreported(timeline, minutes, cause),
@@ -45,21 +53,28 @@ export function verdictOf(timeline: Timeline, minutes: Minutes, missing: Minutes
   const isExplained = losses !== '' || cause !== null || causes.some(sentence => sentence !== '');
   const sentences = [
     losses,
+    failures.text,
     emptyReruns(timeline),
     decision(timeline, minutes, last, cause),
     ...causes,
     isExplained ? '' : rest(timeline, minutes),
   ];
+  const slow = decidingExecution(timeline, minutes)?.file ?? cause?.file ?? null;
+  return { text: joined(sentences), paths: [...failures.paths, ...(slow === null ? [] : [timeline.paths[slow]!])] };
+}
+
+function joined(sentences: readonly string[]): string {
   return sentences.filter(sentence => sentence !== '').join(' ');
 }
 
-/** The file that the verdict names; null: it names none. */
-export function fileInVerdict(timeline: Timeline, minutes: Minutes): number | null {
-  if (timeline.is_running) return null;
-  const longest = decidingExecution(timeline, minutes);
-  if (longest) return longest.file;
-  const last = lastNode(timeline);
-  return (last && lateEnd(timeline, minutes, last)?.file) ?? null;
+/** The first of the files that failed, by name and node; no text: none did. */
+function failuresOf(failed: MinutesAnswer['failed']): Verdict {
+  const paths = failed.slice(0, FAILED_NAMED).map(({ path }) => path);
+  if (failed.length === 0) return { text: '', paths };
+  const names = failed.slice(0, FAILED_NAMED).map(({ path, node_index }) => `${path} on node ${node_index}`);
+  const more = failed.length - names.length;
+  const count = filesAmong(failed.map(({ path }) => path));
+  return { text: `${pluralize(count, 'test file')} failed: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`, paths };
 }
 
 function running(timeline: Timeline, started: readonly NodeLane[]): string {

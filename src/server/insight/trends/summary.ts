@@ -70,7 +70,7 @@ export function summarize(
       ...{ kind, wall, floor },
       idle_share: idleShare({ node_seconds, idle_seconds }),
       files: filesAmong(paths),
-      failed: failed && filesAmong(failed),
+      failed: failed && filesAmong(failed.map(({ path }) => path)),
       missing: filesAmong(missing.map(({ path }) => path)),
       longest: longest ? { path: longest.path, seconds: wholeMilliseconds(longest.seconds) } : null,
       last: last && { node_index: last.lane.node_index, seconds: wholeMilliseconds(last.late) },

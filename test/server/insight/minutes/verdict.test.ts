@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { assumptionsOf } from '../../../../src/server/insight/minutes/explained-minutes.js';
 import { fileOutcomes } from '../../../../src/server/insight/minutes/file-outcomes.js';
 import { minutesOf } from '../../../../src/server/insight/minutes/minutes.js';
-import { fileInVerdict, verdictOf } from '../../../../src/server/insight/minutes/verdict.js';
+import { verdictOf } from '../../../../src/server/insight/minutes/verdict.js';
 import type { Span, Timeline } from '../../../../src/server/insight/timeline/timeline.js';
 import { type Batch, timelineOf, withoutRecording } from '../lanes.js';
 
@@ -16,7 +16,8 @@ const TEN = Array<number>(10).fill(10);
 const estimatesOf = (...batches: Batch[]) => Object.fromEntries(batches.flatMap(({ files }) => files.map(path => [path, 10])));
 const scaled = (estimates: Record<string, number>, factor: number) =>
   Object.fromEntries(Object.entries(estimates).map(([path, seconds]) => [path, seconds * factor]));
-const verdict = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline), fileOutcomes(timeline, 0).missing);
+const told = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline), fileOutcomes(timeline, 0));
+const verdict = (timeline: Timeline) => told(timeline).text;
 const assumptions = (timeline: Timeline) => assumptionsOf(timeline, minutesOf(timeline));
 
 it.each<[situation: string, timeline: Timeline, verdict: string]>([
@@ -106,8 +107,22 @@ it.each<[situation: string, timeline: Timeline, verdict: string]>([
   ],
 ])('the verdict when %s', (_, timeline, expected) => {
   expect(verdict(timeline)).toBe(expected);
-  const file = fileInVerdict(timeline, minutesOf(timeline));
-  expect(file === null ? [] : [timeline.paths[file]]).toEqual(timeline.paths.filter(path => expected.includes(path)));
+  expect(told(timeline).paths).toEqual(timeline.paths.filter(path => expected.includes(path)));
+});
+
+it('the verdict names the first files that failed, with the node that ran each last, also while the build runs', () => {
+  const timeline = timelineOf([[batch(0, TEN.slice(6))], [batch(1, TEN.slice(6))]]);
+  const [[first], [second]] = timeline.nodes.map(({ spans }) => spans) as [[Span], [Span]];
+  first.failed = [1];
+  second.failed = [];
+  expect(verdict(timeline)).toBe('1 test file failed: 0-0-1.rb on node 0. All nodes finished within 0 s of each other.');
+  second.failed = [4, 5, 6];
+  const failures = '4 test files failed: 0-0-1.rb on node 0, 1-0-0.rb on node 1, 1-0-1.rb on node 1 and 1 more.';
+  expect(told(timeline)).toEqual({
+    text: `${failures} All nodes finished within 0 s of each other.`,
+    paths: ['0-0-1.rb', '1-0-0.rb', '1-0-1.rb'],
+  });
+  expect(verdict({ ...timeline, is_running: true })).toBe(`${failures} The build is running: 0 of 2 nodes are at work, 2 have ended.`);
 });
 
 it('the verdict of a node that restarted tells it', () => {
@@ -220,7 +235,7 @@ it('files that failed when they last ran, that are missing and that took longest
   timeline.paths.push('0-0-2.rb[1:1]', 'left.rb');
   expect(fileOutcomes(timeline, 1)).toEqual({
     slowest: [{ path: '0-0-1.rb', seconds: 9, estimate: 2, is_guess: false, node_index: 0 }],
-    failed: ['0-0-1.rb'],
+    failed: [{ path: '0-0-1.rb', node_index: 0 }],
     // Its node reported that 0-0-2.rb passed, and recorded others since.
     missing: [
       { path: '0-0-2.rb[1:1]', node_index: null },

@@ -7,26 +7,38 @@ import { Path } from '../../parts/path.js';
 import { Failure } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import type { BuildViewProps } from '../../routes/pages.js';
+import { useAddress } from '../../routes/router.js';
 import { withQuery } from '../../routes/routes.js';
 import { count, number } from '../../text/format.js';
+import { linkTo } from './link.js';
 
-type Missing = MinutesAnswer['missing'][number];
+type FileOfNode = MinutesAnswer['missing'][number];
 
-const MISSING: Column<Missing>[] = [
-  { name: 'path', title: 'File', isWide: true, cell: ({ path }) => <Path text={path} /> },
-  {
-    name: 'node',
-    title: 'Handed to',
-    cell: ({ node_index }) => (node_index === null ? 'no node' : `node ${node_index}`),
-  },
-];
-const FAILED: Column<string>[] = [{ name: 'path', title: 'File', isWide: true, cell: path => <Path text={path} /> }];
-
-/** Did every file run? */
-export function BuildGate({ build, project }: BuildViewProps) {
+/** Did every file run, and which failed? */
+export function BuildCompleteness({ build, project }: BuildViewProps) {
+  const { path, query } = useAddress();
   const { files, missing, missing_count, failed, failed_count, kind, is_running, state } = build;
+  const columns = (node: string): Column<FileOfNode>[] => [
+    {
+      name: 'path',
+      title: 'File',
+      isWide: true,
+      cell: file => (
+        <a href={linkTo(path, query, { tab: 'files', file: file.path })}>
+          <Path text={file.path} />
+        </a>
+      ),
+    },
+    { name: 'node', title: node, cell: ({ node_index }) => (node_index === null ? 'no node' : `node ${node_index}`) },
+  ];
   return (
-    <section class="gate">
+    <section class="completeness">
+      {failed_count !== null && failed_count > 0 && (
+        <>
+          <h2>{count(failed_count, 'file')} failed.</h2>
+          <Table label="Files that failed" columns={columns('Ran on')} rows={failed} keyOf={file => file.path} total={failed_count} />
+        </>
+      )}
       <h2>
         {kind === 'recordings'
           ? `${count(files, 'file was', 'files were')} recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
@@ -42,13 +54,7 @@ export function BuildGate({ build, project }: BuildViewProps) {
             Nobody knows whether {agree(missing_count, 'this file passes', 'these files pass')}. Repeat the job of the node, or the build.
             {missing.length < missing_count ? ` The first ${number(missing.length)} are shown.` : ''}
           </p>
-          <Table label="Missing files" columns={MISSING} rows={missing} keyOf={({ path }) => path} total={missing_count} />
-        </>
-      )}
-      {failed_count !== null && failed_count > 0 && (
-        <>
-          <h2>{count(failed_count, 'file')} failed.</h2>
-          <Table label="Files that failed" columns={FAILED} rows={failed} keyOf={path => path} total={failed_count} />
+          <Table label="Missing files" columns={columns('Handed to')} rows={missing} keyOf={file => file.path} total={missing_count} />
         </>
       )}
       {kind !== 'recordings' && !is_running && <Verified build={build} project={project.id} />}
@@ -70,11 +76,15 @@ function Verified({ build, project }: { build: MinutesAnswer; project: number })
   const sentences = isIncomplete ? problem.reasons : (data?.warnings ?? []);
   return (
     <>
-      {(isIncomplete || data) && (
+      {isIncomplete && (
         <h2>
-          <code>ballast verify</code> {isIncomplete ? 'fails' : 'passes'}
-          {sentences.length > 0 ? ':' : '.'}
+          <code>ballast verify</code> fails:
         </h2>
+      )}
+      {data && (
+        <p>
+          <code>ballast verify</code> passes: it asks whether every file ran, not whether tests failed.
+        </p>
       )}
       <ul>
         {sentences.map(sentence => (
