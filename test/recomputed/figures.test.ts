@@ -221,6 +221,7 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
   files: async ({ get, builds }) => filesSaid(await get('/v1/trends/files?limit=500'), builds),
   'the nodes over builds': async ({ get, ended, last }) => {
     const { nodes, builds } = await get('/v1/trends/nodes');
+    // One earlier build with another number is as common, and older.
     const same = ended.filter(({ log }) => log.nodes === last.log.nodes && log.recorded.length > 0).map(({ figures }) => figures.ended);
     const lastBuilds = (node: number) => same.filter(([first, before]) => before && first!.node === node).length;
     return [

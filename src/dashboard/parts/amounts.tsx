@@ -1,4 +1,4 @@
-import { duration, exactDuration, exactTime, when } from '../text/format.js';
+import { clock, duration, exactDuration, exactTime, when } from '../text/format.js';
 
 /** Seconds as people read them, and exactly on hover. */
 export function Duration({ seconds }: { seconds: number | null | undefined }) {
@@ -9,11 +9,13 @@ export function Duration({ seconds }: { seconds: number | null | undefined }) {
   );
 }
 
-/** When something was: relative under a day, then its day, with the time of day if that is wanted; exactly on hover. */
+/** When something was: relative under a day, then its day, with the time of day in a wide table if that is wanted; exactly on hover. */
 export function When({ time, hasClock = false }: { time: string; hasClock?: boolean }) {
+  const text = when(time, Date.now());
   return (
     <time class="number" dateTime={time} title={exactTime(time)}>
-      {when(time, Date.now(), hasClock)}
+      {text}
+      {hasClock && !text.includes(' ') && <span class="clock"> {clock(time)}</span>}
     </time>
   );
 }

@@ -61,11 +61,11 @@ export function bytes(value: number): string {
   return `${number(size, unit > 0 && size < 9.95 ? 1 : 0)} ${units[unit]!}`;
 }
 
-/** A time of the last day as `5 m ago`, else its day as `2026-11-22`; with a clock as `2026-11-22 14:02`, which does not break. */
-export function when(time: string | number, now: number, hasClock = false): string {
+/** A time of the last day as `5 m ago`, else its day as `2026-11-22`. */
+export function when(time: string | number, now: number): string {
   const millis = new Date(time).getTime();
   const seconds = (now - millis) / 1000;
-  if (seconds < 0 || seconds >= DAY) return hasClock ? `${isoDay(millis)}\u00a0${clock(millis)}` : isoDay(millis);
+  if (seconds < 0 || seconds >= DAY) return isoDay(millis);
   if (seconds < MINUTE) return 'just now';
   return seconds < HOUR ? `${Math.floor(seconds / MINUTE)} m ago` : `${Math.floor(seconds / HOUR)} h ago`;
 }

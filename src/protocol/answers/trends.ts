@@ -196,6 +196,8 @@ export interface NodeTrends {
   branch: string | null;
   node_total: Count;
   builds: { build_id: Uuid; at: Timestamp; commit_hash: string }[];
+  /** Builds among the last 100 that had other numbers of nodes. */
+  left_out: Count;
   nodes: NodeTrend[];
 }
 

@@ -1,3 +1,4 @@
+import { agree } from '../../../base/plural.js';
 import type { NodeTrend, NodeTrends } from '../../../protocol/answers/trends.js';
 import { useLive } from '../../data/live.js';
 import { When } from '../../parts/amounts.js';
@@ -20,7 +21,7 @@ export function NodesPage({ project }: ProjectPageProps) {
 }
 
 function Nodes({ project, trends, query }: { project: string; trends: NodeTrends; query: URLSearchParams }) {
-  const { nodes, builds, node_total, branch } = trends;
+  const { nodes, builds, left_out, node_total, branch } = trends;
   const first = builds[0];
   if (!first) {
     return (
@@ -37,8 +38,9 @@ function Nodes({ project, trends, query }: { project: string; trends: NodeTrends
       <FirstLine sentences={[nodesSentence(trends)]}>
         <p class="quiet">
           {count(builds.length, 'build')} with {count(node_total, 'node')}
-          {branch === null ? ' on all branches' : ''}, since <When time={first.at} />. A node is compared with its estimates and with the
-          other nodes of the same build, so a file that grew does not count against a node.
+          {branch === null ? ' on all branches' : ''}, since <When time={first.at} />
+          {left_out > 0 && `; ${count(left_out, 'build')} with other numbers of nodes ${agree(left_out, 'is', 'are')} left out`}. A node is
+          compared with its estimates and with the other nodes of the same build, so a file that grew does not count against a node.
         </p>
       </FirstLine>
       <div class="choices">

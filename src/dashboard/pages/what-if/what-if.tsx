@@ -4,6 +4,7 @@ import type { Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js
 import { hasEndedComplete } from '../../../protocol/build-state.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { priceText } from '../../../protocol/price.js';
+import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
 import { type Live, useLive } from '../../data/live.js';
 import { Duration, When } from '../../parts/amounts.js';
 import { Figure } from '../../parts/figure.js';
@@ -26,21 +27,28 @@ import { LastBuilds } from './last-builds.js';
 import { Savings } from './savings.js';
 import { difference, whatIfSentences } from './sentences.js';
 
+/** Builds whose most common number of nodes is the usual one. */
+const BUILDS = 100;
+
 /** Time that the handle rests before its number stands in the address, in milliseconds. Browsers limit how often it may change. */
 const REST = 200;
 
-/** Plays the build in the address, or else the newest one of the default branch that has ended, without a missing file if there is one. */
+/**
+ * Plays the build in the address, or else the newest one of the default branch that has ended with the usual number of nodes, without a missing
+ * file if there is one.
+ */
 export function WhatIfPage({ project }: ProjectPageProps) {
   const named = useAddress().query.get('build');
   const live = useLive<BuildLines>(
-    named === null ? withQuery('/v1/build_summaries', { branch: project.default_branch, limit: 20 }) : null,
+    named === null ? withQuery('/v1/build_summaries', { branch: project.default_branch, limit: BUILDS }) : null,
     {
       attempt: 'find the newest build',
       project: project.id,
     },
   );
-  const ended = live.data?.builds.filter(build => build.build_id !== null && !build.is_running);
-  const newest = ended?.find(({ state }) => hasEndedComplete(state)) ?? ended?.[0];
+  const ended = live.data?.builds.filter(build => build.build_id !== null && !build.is_running) ?? [];
+  const usual = ended.filter(build => build.node_total === usualNodeTotal(ended));
+  const newest = usual.find(({ state }) => hasEndedComplete(state)) ?? usual[0];
   const build = named ?? newest?.build_id ?? null;
   // The same element for both, so that the handle keeps the focus when the address names the build.
   return build === null ? <Loaded live={live}>{() => <NoBuild project={project} />}</Loaded> : <WhatIf project={project} build={build} />;

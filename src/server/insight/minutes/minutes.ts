@@ -26,7 +26,7 @@ export type Loss = (typeof LOSSES)[number];
 /** To what time is lost. */
 export const LOSS_TEXTS: Readonly<Record<Loss, string>> = {
   slow_nodes: 'slow nodes',
-  estimates: 'files that took longer than estimated',
+  estimates: 'underestimated files',
   late_starts: 'late starts',
   unreported: 'time that is in no report',
   gaps: 'the time between files',

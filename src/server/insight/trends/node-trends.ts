@@ -1,7 +1,7 @@
 import { rounded } from '../../../base/rounding.js';
 import { timestamp } from '../../../base/time.js';
 import type { NodeTrend, NodeTrends } from '../../../protocol/answers/trends.js';
-import { newestBuild } from '../../engine/builds.js';
+import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { Store } from '../../engine/ports/store.js';
 import type { Summary } from '../../engine/ports/summaries.js';
@@ -17,7 +17,7 @@ export interface NodeTrendSubject {
   project: number;
   /** Null: all branches. */
   branch: string | null;
-  /** Null: that of the newest build. */
+  /** Null: the usual one. */
   node_total: number | null;
   /** The most builds that are looked at. */
   builds: number;
@@ -27,7 +27,8 @@ export interface NodeTrendSubject {
 export async function nodeTrends(store: Pick<Store, 'builds' | 'summaries'>, subject: NodeTrendSubject): Promise<Trend<NodeTrends>> {
   const { project, branch } = subject;
   const onBranch = branch === null ? {} : { branch };
-  const node_total = subject.node_total ?? (await newestBuild(store.builds, project, onBranch))?.node_total ?? 0;
+  const last = await store.builds.list(project, onBranch, { limit: subject.builds });
+  const node_total = subject.node_total ?? usualNodeTotal(last) ?? 0;
   const newest = await store.builds.list(project, { ...onBranch, node_total }, { limit: subject.builds });
   const outdated: Build[] = [];
   const summarized: { build: Build; summary: Summary }[] = [];
@@ -44,7 +45,8 @@ export async function nodeTrends(store: Pick<Store, 'builds' | 'summaries'>, sub
     last_builds: summarized.filter(({ summary }) => summary.line.last?.node_index === node_index).length,
   }));
   const builds = summarized.map(({ build: { id, created_at, commit_hash } }) => ({ build_id: id, at: timestamp(created_at), commit_hash }));
-  return { answer: { branch, node_total, builds, nodes }, outdated };
+  const left_out = last.filter(build => build.node_total !== node_total).length;
+  return { answer: { branch, node_total, builds, left_out, nodes }, outdated };
 }
 
 /**

@@ -193,13 +193,17 @@ describe('GET /trends/nodes', () => {
     expect(nodes[1]).toMatchObject({ is_slow: false, slow_builds: 0, last_builds: 0 });
     expect(nodes[1].slowness.at(-1)).toBeNull();
     expect((await get(server, 'nodes?node_total=4')).builds).toEqual([]);
+    // A newer build with another number of nodes, of another branch, changes nothing.
+    await record(server, { commit_hash: 'other', branch: 'try', node_total: 5 });
+    expect(await get(server, 'nodes')).toMatchObject({ node_total: 3, left_out: 1, nodes: [{}, {}, { is_slow: true, slow_builds: 14 }] });
+    expect(await get(server, 'nodes?branch=main')).toMatchObject({ node_total: 3, left_out: 0 });
   });
 });
 
 describe('a trend', () => {
   it.each([
     ['files', { branch: '', builds: 0, since: null, total: 0, files: [], file_count: 0, decided: [] }],
-    ['nodes', { branch: null, node_total: 0, builds: [], nodes: [] }],
+    ['nodes', { branch: null, node_total: 0, builds: [], left_out: 0, nodes: [] }],
   ])('of %s is empty before the first build', async (path, empty) => {
     expect(await get(await shared.project(), path)).toEqual(empty);
   });
