@@ -155,7 +155,7 @@ describe('ballast summary', () => {
     const [title, , , , usual] = stdout.split('\n');
     expect(title).toBe('### Tests: 90 s (\\$1.00)');
     expect(usual).toMatch(
-      /^8\d s longer than usual: `b_spec\.rb` \+8\d s.*\. The median of 3 builds of main is 10 s, and all of them took less\. \[Compare\]\(<http/,
+      /^8\d s longer than usual: `b_spec\.rb` \+8\d s.*\. The median of 3 builds of main is 10 s, and all took less\. \[Compare\]\(<http/,
     );
     expect(usual).toContain(`${server.url}/p/default/builds/`);
   });

@@ -51,7 +51,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
           <BuildHead project={project} build={build} id={id} />
           {!build.is_running && tab !== 'compare' && <AgainstUsual project={project} id={id} />}
           <Cost project={project} build={build} />
-          {!build.is_running && <MinutesBar build={build} />}
+          {!build.is_running && build.state !== 'cancelled' && <MinutesBar build={build} />}
           {build.assumptions.map(sentence => (
             <p key={sentence} class="quiet small">
               {sentence}

@@ -73,7 +73,7 @@ function Server({ server }: { server: ServerAnswer }) {
       <section>
         <h2>Clients since the start</h2>
         {clients.length === 0 ? (
-          <p>None has sent a request yet.</p>
+          <p>No request has named its client yet.</p>
         ) : (
           <Table label="Clients" columns={CLIENTS} rows={clients} keyOf={({ name, version }) => `${name} ${version}`} />
         )}

@@ -34,7 +34,7 @@ export function DayCharts({ project, trend, total, width }: Props) {
       <dl class="figures trend-figures">
         <Figure title="Builds">{number(total.builds)}</Figure>
         <Figure title="Incomplete">{number(total.incomplete)}</Figure>
-        <Figure title="With failures">{number(total.with_failures)}</Figure>
+        <Figure title="With failures">{total.with_failures + total.passed === 0 ? 'not reported' : number(total.with_failures)}</Figure>
         <Figure title="Median wall time">{duration(total.median_wall)}</Figure>
         <Figure title="Tests in all, a build">{duration(total.test_seconds)}</Figure>
         <Figure title="Node-minutes">{minutes(total)}</Figure>

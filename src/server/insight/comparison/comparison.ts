@@ -69,19 +69,19 @@ function verdictOf(now: MeasuredBuild, before: Measured | null, causes: readonly
   if (!before)
     return `What is usual is not known: fewer than three builds of ${against.branch} with ${pluralize(now.nodes, 'node')} ended complete before this one.`;
   const usually = usual
-    ? `The median of ${usual.builds} builds of ${usual.branch} is ${durationText(before.wall)}, and ${usual.shorter === 0 ? 'none' : usual.shorter === usual.builds ? 'all' : usual.shorter} of them took less.`
+    ? `The median of ${usual.builds} builds of ${usual.branch} is ${durationText(before.wall)}, and ${usual.shorter === 0 ? 'none' : usual.shorter === usual.builds ? 'all' : usual.shorter} took less.`
     : '';
   const than = other ? `the build of ${other.commit_hash.slice(0, 7)} on ${other.branch}` : 'usual';
   const difference = now.wall - before.wall;
-  const sentences = [
-    incomplete(now.timeline, 'The build'),
-    otherTimeline ? incomplete(otherTimeline, 'The other build') : '',
+  const partial = [incomplete(now.timeline, 'The build'), otherTimeline ? incomplete(otherTimeline, 'The other build') : ''].filter(
+    Boolean,
+  );
+  if (partial.length > 0) return [...partial, usually].filter(Boolean).join(' ');
+  const compared =
     Math.abs(difference) <= leastDelay(before.wall)
       ? `As long as ${than}.`
-      : `${durationText(Math.abs(difference))} ${difference > 0 ? 'longer' : 'shorter'} than ${than}${causesText(causes, before.wall)}.`,
-    usually,
-  ];
-  return sentences.filter(sentence => sentence !== '').join(' ');
+      : `${durationText(Math.abs(difference))} ${difference > 0 ? 'longer' : 'shorter'} than ${than}${causesText(causes, before.wall)}.`;
+  return [compared, usually].filter(Boolean).join(' ');
 }
 
 /** Why the times of a build do not compare, as a sentence; empty: they do. */
@@ -101,5 +101,5 @@ function causesText(causes: readonly DifferenceCause[], wall: number): string {
 }
 
 function signed(seconds: number): string {
-  return `${seconds < 0 ? '-' : '+'}${durationText(Math.abs(wholeMilliseconds(seconds)))}`;
+  return `${seconds < 0 ? '\u2212' : '+'}${durationText(Math.abs(wholeMilliseconds(seconds)))}`;
 }

@@ -75,7 +75,7 @@ export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise
   const whatIf = await whatIfOfRun(store, subject, timeline, asked);
   const nodes = [...(asked.nodes ?? usualNodes(nodeTotal, whatIf.mostUseful))];
   const measured = await measuredWalls(store, subject, nodes);
-  if (!timeline.is_running) measured.set(nodeTotal, timeline.wall);
+  if (hasEndedComplete(timeline.state)) measured.set(nodeTotal, timeline.wall);
   const usefulRange = await usefulRangeOf(store, project);
   return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, measured, usefulRange };
 }
