@@ -1,6 +1,9 @@
 import type { BuildState } from '../build-state.js';
 import type { Count, Timestamp, Uuid } from '../scalars.js';
 
+/** Header of a 304: the seconds since the answer was made that still holds. What nodes at work do has gone on for so long. */
+export const AGE_HEADER = 'Ballast-Age';
+
 /** The build, and the one of its CI runs, that an answer is about. */
 export interface BuildHead {
   /** Null: nothing is recorded yet. */

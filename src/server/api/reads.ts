@@ -17,7 +17,7 @@ import { explainMinutes } from '../insight/minutes/explained-minutes.js';
 import type { Subject } from '../insight/subject.js';
 import { otlpTrace } from '../insight/timeline/otlp.js';
 import { readTimeline } from '../insight/timeline/read-timeline.js';
-import { type Timeline, timelineAnswer } from '../insight/timeline/timeline.js';
+import { timelineAnswer } from '../insight/timeline/timeline.js';
 import { traceAnswer } from '../insight/timeline/trace.js';
 import { buildLines, type LineOrder, type LinesRequest, sortedLines } from '../insight/trends/build-lines.js';
 import { buildSummary } from '../insight/trends/build-summary.js';
@@ -54,6 +54,15 @@ export interface TrendJson {
   outdated: ProjectBuild[];
 }
 
+/** An answer about a CI run, and for how long only the clock changes it, if nothing else happens; Infinity: it is final, or nobody asks again. */
+export interface InsightJson {
+  json: Json;
+  steadyFor: Millis;
+}
+
+/** What grows with the clock in an answer about a running build, such as the time of its nodes, is never older than this. */
+const CLOCK_MILLISECONDS = 30_000;
+
 /** A question about a CI run. */
 export interface InsightQuestion {
   subject: Subject;
@@ -74,12 +83,9 @@ export interface LinesQuestion {
   now: Millis;
 }
 
-/** Throws a 422 when the recorded runs of the CI run do not fit in memory. */
-const insight =
-  (answer: (subject: Subject, timeline: Timeline) => object) =>
-  async (store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> => ({
-    json: JSON.stringify(answer(subject, await readTimeline(store, subject, now))),
-  });
+const insightJson = (answer: object, steadyFor: Millis): InsightJson => ({ json: JSON.stringify(answer), steadyFor });
+/** @param answer has figures that grow with the clock */
+const clockJson = (answer: { is_running: boolean }) => insightJson(answer, answer.is_running ? CLOCK_MILLISECONDS : Infinity);
 
 const trend =
   <Asked>(read: (store: Store, asked: Asked) => Promise<Trend<object>>) =>
@@ -112,33 +118,37 @@ export const reads = {
   },
 
   /** Divides the wall time of a CI run into parts. Throws a 422 when its recorded runs do not fit in memory. */
-  async minutes(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {
+  async minutes(store: Store, { subject, now }: InsightQuestion): Promise<InsightJson> {
     const settings = await settingsOf(store.access, subject.project);
     const links = await linksOf(store, subject, settings);
     const { ciRun } = subject;
     const planned = ciRun?.kind === 'queue' ? await store.plans.part(ciRun.plan, 'forecast') : null;
     const timeline = await readTimeline(store, subject, now);
-    return { json: JSON.stringify(explainMinutes(subject, timeline, links, settings, planned?.cutting ?? null)) };
+    return clockJson(explainMinutes(subject, timeline, links, settings, planned?.cutting ?? null));
   },
 
-  timeline: insight(timelineAnswer),
+  /** Throws a 422 when the recorded runs of the CI run do not fit in memory. A page moves the ends of nodes at work by itself. */
+  async timeline(store: Store, { subject, now }: InsightQuestion): Promise<InsightJson> {
+    const timeline = await readTimeline(store, subject, now);
+    return insightJson(timelineAnswer(subject, timeline), timeline.steadyFor);
+  },
 
   /** Throws a 422 when the CI run has too many files. */
-  async trace(store: Store, { subject, filter, now }: InsightQuestion): Promise<{ json: Json }> {
+  async trace(store: Store, { subject, filter, now }: InsightQuestion): Promise<InsightJson> {
     const timeline = await readTimeline(store, subject, now);
-    if (filter.format !== 'otlp') return { json: JSON.stringify(traceAnswer(subject, timeline)) };
+    if (filter.format !== 'otlp') return insightJson(traceAnswer(subject, timeline), Infinity);
     const project = await store.access.project(subject.project);
-    return { json: JSON.stringify(otlpTrace(subject, timeline, project?.name ?? '')) };
+    return insightJson(otlpTrace(subject, timeline, project?.name ?? ''), Infinity);
   },
 
   /** Forecasts a CI run. Throws a 404 when no plan is known. */
-  async forecast(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {
-    return { json: JSON.stringify(await forecastOf(store, subject, now)) };
+  async forecast(store: Store, { subject, now }: InsightQuestion): Promise<InsightJson> {
+    return clockJson(await forecastOf(store, subject, now));
   },
 
   /** Why the nodes of a CI run got their files. */
-  async why(store: Store, { subject, filter, now }: InsightQuestion): Promise<{ json: Json }> {
-    return { json: JSON.stringify(await why(store, subject, filter, now)) };
+  async why(store: Store, { subject, filter, now }: InsightQuestion): Promise<InsightJson> {
+    return clockJson(await why(store, subject, filter, now));
   },
 
   buildSummary,

@@ -46,7 +46,8 @@ function isKnown(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',').some(each => ['*', etag, `W/${etag}`].includes(each.trim()));
 }
 
-function accepts(acceptEncoding: string, coding: Coding): boolean {
+/** Reports whether Accept-Encoding has a content coding. */
+export function accepts(acceptEncoding: string, coding: Coding): boolean {
   return acceptEncoding.split(',').some(each => {
     const [name, quality] = each.split(';');
     return name!.trim().toLowerCase() === coding && !/^\s*q=0(\.0*)?\s*$/.test(quality ?? '');

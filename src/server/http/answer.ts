@@ -21,6 +21,11 @@ export function writeHeaders(
   for (const name in headers) write(name, headers[name]!);
 }
 
+/** Reports whether an answer tells the length of its body. With a 304 this would be that of a body which nobody made. */
+export function hasLength({ status, body }: Answer): boolean {
+  return status !== 304 || body.length > 0;
+}
+
 /** Value of the Keep-Alive header: a client that respects it closes an idle connection before the server does. */
 export const KEEP_ALIVE = `timeout=${IDLE_SECONDS - 1}`;
 

@@ -73,6 +73,6 @@ export const timelines: fc.Arbitrary<Timeline> = fc
       failed: failed === null ? null : failed.length,
       hasEveryNode,
     };
-    const times = { started_at: START, wall, paused: 0, areStartsKnown: true, expectedCost: cost, cost };
+    const times = { started_at: START, wall, paused: 0, steadyFor: Infinity, areStartsKnown: true, expectedCost: cost, cost };
     return { ...files, ...times, is_running: isRunning, state: buildState(end) };
   });

@@ -31,6 +31,7 @@ export function timelineOf(nodes: readonly (readonly Batch[] | null)[], known: R
     expectedCost: null,
     cost: null,
     paused: 0,
+    steadyFor: Infinity,
     is_running: false,
     state: 'recorded',
     paths,

@@ -1,3 +1,4 @@
+import { AGE_HEADER } from '../../../protocol/answers/build-head.js';
 import type { Endpoint } from '../endpoint.js';
 import { sharedResponses } from './responses.js';
 import { schemas } from './schemas.js';
@@ -62,6 +63,8 @@ export function openApiDocument(endpoints: readonly Endpoint[], { version, url, 
       headers: {
         'X-Request-Id': header('Id of the request in the log: the one that the client sent, or a UUID.'),
         'Retry-After': header('Seconds to wait before the next attempt.', 'integer'),
+        ETag: header('While a build runs: the state of the build and the time of the answer.'),
+        [AGE_HEADER]: header('Seconds since the answer was made. Nodes at work are at work for so much longer.', 'number'),
         'X-Ballast-Split-Id': header('With `Accept: text/plain`: the build_distribution_id.'),
         'X-Ballast-Batch-Id': header('With `Accept: text/plain`: the batch_id.', 'integer'),
       },

@@ -1,12 +1,15 @@
+import { AGE_HEADER } from '../../../protocol/answers/build-head.js';
 import type { Answer, Request } from '../../http/request.js';
 import { findSubject } from '../../insight/subject.js';
 import { askerOf } from '../authenticate.js';
+import { compressed } from '../compressed.js';
 import type { Context } from '../context.js';
 import { getOfBuild, type Handle, type Query } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
 import { decodeQuery } from '../json.js';
 import { buildPageUrl } from '../links.js';
-import { mergeResponses, response } from '../openapi/responses.js';
+import { madeAt, tagText, versionOf } from '../live-tag.js';
+import { headers, mergeResponses, response } from '../openapi/responses.js';
 import { toCiRunQuery, toComparisonQuery, toTraceQuery, toWhyQuery } from '../read/queries.js';
 import { checkNodeIndex, type RawParameters } from '../read/validation.js';
 import { type InsightFilter, isSmallSubject } from '../reads.js';
@@ -22,8 +25,15 @@ function insightOf(job: Job, toQuery: (raw: RawParameters) => InsightFilter & { 
     const subject = await findSubject(store, asker.project, id, ci_run);
     const errors = checkNodeIndex({ ...filter, node_total: subject.build.node_total });
     if (Object.keys(errors).length > 0) throw apiErrors.invalid(errors);
+    const at = now();
+    // Before the answer: what comes meanwhile is in the answer or makes another tag.
+    const version = await versionOf(store, subject);
+    const known = madeAt(request.ifNoneMatch, version, at);
+    if (known !== null) return { status: 304, body: '', headers: { ETag: request.ifNoneMatch, [AGE_HEADER]: String((at - known) / 1000) } };
     const isHere = await isSmallSubject(store, subject);
-    return { status: 200, body: (await jobs.read(job, { subject, filter, now: now() }, asker, { isHere })).json };
+    const { json, steadyFor } = await jobs.read(job, { subject, filter, now: at }, asker, { isHere });
+    const headers = steadyFor < Infinity ? { ETag: tagText({ version, at, until: at + steadyFor }) } : {};
+    return compressed({ status: 200, body: json, headers }, request);
   };
 }
 
@@ -60,15 +70,26 @@ interface CiRunDescription extends Omit<Query, 'tag' | 'query' | 'responses'> {
   answers: readonly string[];
   /** Contents of the answer. */
   what: string;
+  /** Pages ask for it again and again while the build runs. */
+  isLive?: boolean;
 }
 
-const getOfCiRun = (path: string, handle: Handle, { query = 'CiRunQuery', answers, what, ...description }: CiRunDescription) =>
+const getOfCiRun = (path: string, handle: Handle, { query = 'CiRunQuery', answers, what, isLive, ...description }: CiRunDescription) =>
   getOfBuild(path, handle, {
     ...description,
     tag: 'Insight',
     query,
-    responses: { ...mergeResponses, '200': response(what, { schemas: answers }) },
+    responses: {
+      ...mergeResponses,
+      '200': { ...response(what, { schemas: answers }), ...(isLive && headers('ETag')) },
+      ...(isLive && { '304': unchanged }),
+    },
   });
+
+const unchanged = {
+  description: 'The build runs, and only the clock has changed the answer whose ETag is in `If-None-Match`.',
+  ...headers('ETag', AGE_HEADER),
+};
 
 export const insight = [
   getOfCiRun('/v1/builds/:id/minutes', insightOf('minutes'), {
@@ -77,6 +98,7 @@ export const insight = [
     description: 'The id of a CI run serves too, also while nothing is recorded. The parts add up to the wall time exactly.',
     answers: ['MinutesAnswer'],
     what: 'The parts of the wall time, and the nodes, files and sentences that explain them.',
+    isLive: true,
   }),
   getOfCiRun('/v1/builds/:id/comparison', comparisonOfBuild, {
     operationId: 'compareBuild',
@@ -92,6 +114,7 @@ export const insight = [
     description: 'Files are columns, and batches refer to them by index.',
     answers: ['TimelineAnswer'],
     what: 'The lanes of the nodes.',
+    isLive: true,
   }),
   getOfCiRun('/v1/builds/:id/forecast', insightOf('forecast'), {
     operationId: 'readForecast',
@@ -99,6 +122,7 @@ export const insight = [
     description: 'A 404 also means that no split and no queue of the build is known.',
     answers: ['ForecastAnswer'],
     what: 'The expected duration, the bound, and what the build took or when it should end.',
+    isLive: true,
   }),
   getOfCiRun('/v1/builds/:id/trace', insightOf('trace', toTraceQuery), {
     operationId: 'traceBuild',
@@ -115,5 +139,6 @@ export const insight = [
     answers: ['WhyAnswer'],
     what: 'The hand-outs in the order of time.',
     query: 'WhyQuery',
+    isLive: true,
   }),
 ];

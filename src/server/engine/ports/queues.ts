@@ -39,6 +39,8 @@ export interface Queues {
   batches(queue: string): Soon<Batch[]>;
   /** Of a copy: the batches of the copied queue. Otherwise empty. */
   copiedBatches(queue: string): Soon<Batch[]>;
+  /** A number that is another one after each change of the batches of this queue that is on disk. It is cheaper to read than the batches. */
+  revision(queue: string): Soon<number>;
   /** Encodes test files for `create`. Pure: any thread may call it. */
   encode(files: PathTimes<Suite>): Segments;
   /** Returns the sums that queues, or splits, of a project observed of their batches, for the next one; null: nothing. */

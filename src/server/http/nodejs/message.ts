@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
-import { KEEP_ALIVE, streamBody, wholeBody, writeHeaders } from '../answer.js';
+import { hasLength, KEEP_ALIVE, streamBody, wholeBody, writeHeaders } from '../answer.js';
 import type { ParsedHead } from '../head.js';
 import type { Answer } from '../request.js';
 
@@ -46,7 +46,7 @@ export class NodeResponseWriter implements ResponseWriter {
     // Without these, Node would add its own. In HTTP/1.0 only closing the connection ends a streamed answer.
     if (close || (rest && !response.useChunkedEncodingByDefault)) headers.push('Connection', 'close');
     else headers.push('Connection', 'keep-alive', 'Keep-Alive', KEEP_ALIVE);
-    if (!rest) headers.push('Content-Length', String(Buffer.byteLength(body)));
+    if (!rest && hasLength(answer)) headers.push('Content-Length', String(Buffer.byteLength(body)));
     response.writeHead(status, headers);
     const { socket } = response.req;
     // Node also emits "finish" if the socket was destroyed before all was sent. This listener runs before Node's own, which closes the

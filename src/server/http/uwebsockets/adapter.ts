@@ -1,6 +1,15 @@
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import type { AdapterOptions, HttpAdapter, Listener, ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
-import { ANSWER_CHUNK_BYTES, type BodyWriter, borrowedBody, KEEP_ALIVE, STATUS_LINES, streamBody, writeHeaders } from '../answer.js';
+import {
+  ANSWER_CHUNK_BYTES,
+  type BodyWriter,
+  borrowedBody,
+  hasLength,
+  KEEP_ALIVE,
+  STATUS_LINES,
+  streamBody,
+  writeHeaders,
+} from '../answer.js';
 import { readHead } from '../head.js';
 import type { Answer } from '../request.js';
 import type { Uwebsockets } from './load.js';
@@ -103,7 +112,7 @@ class UwebsocketsResponseWriter implements ResponseWriter {
         res.endWithoutBody(0, true);
       } else if (headOnly) {
         // Given the length as an argument, uWebSockets.js would wait for the body, and the connection would stay open without limit.
-        if (!rest) res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
+        if (!rest && hasLength(answer)) res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
         // An argument of undefined would be sent as a huge length.
         res.endWithoutBody();
       } else if (rest) {

@@ -83,10 +83,10 @@ function divide(cases: readonly number[], seconds: number, places: ReadonlyMap<n
 export const SILENT_MILLISECONDS = 900_000;
 const SILENT_FACTOR = 3;
 
-/** Reports whether a node that was not heard of since it got its files may still run them. */
-export function mayBeAtWork(span: Span, columns: FileColumns, now: Millis): boolean {
-  const isTaken = span.lease === 'expired' || span.lease === 'restarted';
-  return !isTaken && now - span.from <= SILENT_MILLISECONDS + SILENT_FACTOR * expectedOf(span, columns);
+/** For how long a node that was not heard of since it got its files may still run them. Null: it is no longer at work. */
+export function patienceWith(span: Span, columns: FileColumns, now: Millis): Millis | null {
+  const left = span.from + SILENT_MILLISECONDS + SILENT_FACTOR * expectedOf(span, columns) - now;
+  return left < 0 || span.lease === 'expired' || span.lease === 'restarted' ? null : left;
 }
 
 /** Time that the files of a span are expected to take, in milliseconds. */

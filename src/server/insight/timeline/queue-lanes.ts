@@ -2,7 +2,7 @@ import { wasCancelled } from '../../engine/ci-run.js';
 import type { Run } from '../../engine/ports/builds.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
-import { addRun, draftSpan, expectedOf, mayBeAtWork, millisecondsIn } from './draft-span.js';
+import { addRun, draftSpan, expectedOf, millisecondsIn, patienceWith } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
 import { shiftsOf } from './pauses.js';
 import { isRecorded, type NodeLane, type Span } from './timeline.js';
@@ -11,6 +11,8 @@ export interface Lanes {
   nodes: NodeLane[];
   /** Some node may be at work. */
   isRunning: boolean;
+  /** If nothing else happens, the first of the nodes at work counts as lost after this time; Infinity: none is at work. */
+  steadyFor: Millis;
   /** Some node was cancelled, and all others that have begun have ended. */
   isCancelled: boolean;
   /** Now, by the time of the lanes. */
@@ -44,9 +46,10 @@ export function queueLanes({ nodeTotal, batches, runs, beganAt }: QueueHistory, 
   const last = batches.at(-1);
   const steadyNow = now + (last ? shifts.get(last)! : 0);
   const states = lanes.map(lane => lane.end(steadyNow));
+  const steadyFor = Math.min(...lanes.map(lane => lane.patience ?? Infinity));
   const isRunning = states.includes('at work');
   const isCancelled = !isRunning && !states.includes('lost') && wasCancelled(lanes);
-  return { nodes: lanes.map(lane => lane.toLane()), isRunning, isCancelled, now: steadyNow };
+  return { nodes: lanes.map(lane => lane.toLane()), isRunning, isCancelled, steadyFor, now: steadyNow };
 }
 
 /**
@@ -88,6 +91,8 @@ class QueueLane {
   #ranNothingAgain = false;
   /** When the node was cancelled with its last batch; null: it was not, or came back. */
   cancelledAt: Millis | null = null;
+  /** Once it is ended: for how long it counts as at work; null: it is not. */
+  patience: Millis | null = null;
   /** The milliseconds that were added to the last time: see `shiftsOf`. */
   #shift = 0;
   /** When it last got a batch or recorded. */
@@ -148,9 +153,9 @@ class QueueLane {
       return 'cancelled';
     }
     if (!open) return 'ended';
-    const isAtWork = mayBeAtWork(open, this.columns, now);
-    open.to = isAtWork ? Math.max(open.from, now) : this.#expectedEnd(open);
-    return isAtWork ? 'at work' : 'lost';
+    this.patience = patienceWith(open, this.columns, now);
+    open.to = this.patience === null ? this.#expectedEnd(open) : Math.max(open.from, now);
+    return this.patience === null ? 'lost' : 'at work';
   }
 
   toLane(): NodeLane {

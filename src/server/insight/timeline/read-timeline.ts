@@ -62,8 +62,8 @@ async function ofQueue({ plans, queues }: Store, { plan, node_total, created_at:
   columns.cost = cost;
   const lanes = queueLanes({ nodeTotal: node_total, batches, runs, beganAt }, columns, now);
   const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
-  const isWaiting = !lanes.isCancelled && hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
-  const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
+  const isWaiting = !lanes.isCancelled && hasFilesLeft(batches, weights.length);
+  const timeline = toTimeline('queue', lanes, columns, { beganAt, waitsFor: isWaiting ? lastAt + SILENT_MILLISECONDS - now : -1 });
   const read = { ...timeline, expectedCost: costs[0] ?? null, cost };
   if (read.is_running) return read;
   // What a queue learns while it runs rests on estimates. The recorded times tell more.
@@ -97,7 +97,7 @@ async function ofSplit(
   const columns = new FileColumns();
   const planned = parts.map(files => files.map(({ path, seconds, isGuess }) => columns.plan(path, seconds, isGuess)));
   const lanes = recordedLanes({ nodeTotal: node_total, planned, runs, beganAt }, columns, now);
-  const timeline = toTimeline('split', lanes, columns, { beganAt, isRunning: lanes.isRunning });
+  const timeline = toTimeline('split', lanes, columns, { beganAt, waitsFor: -1 });
   const areStartsKnown = !lanes.isRunning && runs.every(({ asked_at }) => asked_at !== null);
   const learned = areStartsKnown ? await queues.learned(project, 'split') : null;
   if (!learned) return { ...timeline, areStartsKnown };
@@ -111,10 +111,10 @@ function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Milli
   const runs = ciRun ? all : lastCiRunIn(all);
   const lanes = recordedLanes({ nodeTotal: build.node_total, planned: [], runs, beganAt: null }, columns, now);
   const lastAt = lastOf(runs, -Infinity);
-  const isWaiting = lanes.nodes.some(({ start }) => start === null) && now - lastAt <= SILENT_MILLISECONDS;
+  const isWaiting = lanes.nodes.some(({ start }) => start === null);
   const firstAt = runs.reduce((first, run) => Math.min(first, run.created_at - millisecondsIn(run)), now);
   const beganAt = ciRun?.created_at ?? firstAt;
-  return toTimeline('recordings', lanes, columns, { beganAt, isRunning: isWaiting });
+  return toTimeline('recordings', lanes, columns, { beganAt, waitsFor: isWaiting ? lastAt + SILENT_MILLISECONDS - now : -1 });
 }
 
 /**
@@ -150,10 +150,13 @@ function lastOf(runs: readonly Run[], at: Millis): Millis {
 
 interface Extent {
   beganAt: Millis;
-  isRunning: boolean;
+  /** For how long the build runs although no node is at work; negative: it does not. */
+  waitsFor: Millis;
 }
 
-function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, { beganAt, isRunning }: Extent): Timeline {
+function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, { beganAt, waitsFor }: Extent): Timeline {
+  const isRunning = lanes.isRunning || waitsFor >= 0;
+  const steadyFor = Math.min(lanes.steadyFor, waitsFor < 0 ? Infinity : waitsFor);
   const { nodes, paused } = cutPauses(endedWithFiles(lanes.nodes));
   const starts = nodes.flatMap(({ start }) => start ?? []);
   // A split is first used by the first node that begins.
@@ -168,7 +171,7 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
   });
   return {
     ...{ areStartsKnown: kind === 'queue', expectedCost: null, cost: null },
-    ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, is_running: isRunning, state },
+    ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, steadyFor, is_running: isRunning, state },
     ...files,
   };
 }

@@ -1,6 +1,6 @@
 import type { Run } from '../../engine/ports/builds.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { addRun, draftSpan, mayBeAtWork, millisecondsIn } from './draft-span.js';
+import { addRun, draftSpan, millisecondsIn, patienceWith } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
 import type { Lanes } from './queue-lanes.js';
 import type { NodeLane, Span } from './timeline.js';
@@ -22,19 +22,20 @@ export interface RecordedHistory {
 export function recordedLanes({ nodeTotal, planned, runs, beganAt }: RecordedHistory, columns: FileColumns, now: Millis): Lanes {
   const runsOf = Array.from({ length: nodeTotal }, (): Run[] => []);
   for (const run of runs) runsOf[run.node_index]?.push(run);
-  let isRunning = false;
+  let steadyFor = Infinity;
   const nodes = runsOf.map((own, node_index): NodeLane => {
     const files = planned[node_index] ?? [];
     if (own.length > 0) return recordedLane(node_index, files, own, beganAt, columns);
     if (beganAt === null || files.length === 0) return { node_index, start: null, recordedAt: null, end: null, spans: [] };
     const span = draftSpan(beganAt, beganAt, files);
-    if (!mayBeAtWork(span, columns, now)) return { node_index, start: null, recordedAt: null, end: null, spans: [span] };
-    isRunning = true;
+    const patience = patienceWith(span, columns, now);
+    if (patience === null) return { node_index, start: null, recordedAt: null, end: null, spans: [span] };
+    steadyFor = Math.min(steadyFor, patience);
     const end = (span.to = Math.max(beganAt, now));
     return { node_index, start: beganAt, recordedAt: null, end, spans: [span] };
   });
   // Nodes that record at their end do not say that they were cancelled.
-  return { nodes, isRunning, isCancelled: false, now };
+  return { nodes, isRunning: steadyFor < Infinity, isCancelled: false, steadyFor, now };
 }
 
 function recordedLane(

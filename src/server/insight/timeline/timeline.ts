@@ -20,6 +20,8 @@ export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | '
   cost: LearnedCost | null;
   /** Time in which nothing ran before a node was retried. This time is cut out: later events have earlier times here. */
   paused: number;
+  /** If nothing else happens, only the clock changes this timeline of a running build for so many milliseconds; Infinity: it has ended. */
+  steadyFor: Millis;
   /** By node_index: one for each node of the build, also for a node that never started. */
   nodes: NodeLane[];
 }

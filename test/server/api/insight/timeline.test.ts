@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { AGE_HEADER } from '../../../../src/protocol/answers/build-head.js';
 import { POOLED_TEST_FILES } from '../../../../src/server/engine/suites/plan-suite.js';
 import type { Client } from '../../../harness/client.js';
 import { Clock } from '../../../harness/clock.js';
@@ -91,6 +92,51 @@ it.for([
 it('a trace has no other format', async ({ server }) => {
   const { status, json } = await server.get(`/v1/builds/${await runQueue(server)}/trace?format=zipkin`);
   expect([status, json.errors]).toEqual([422, [{ format: ['must be one of chrome, otlp'] }]]);
+});
+
+it.for(['minutes', 'timeline', 'forecast', 'why'])(
+  '%s of a running build are sent again when more than the clock changed them',
+  async (name, { server }) => {
+    await initialise(server, SUITE);
+    const { id } = (await shared.store.ciRuns.list(server.id, clock.now() + 1, 10))[0]!;
+    await pull(server);
+    const get = (tag: string | null) => server.get(`/v1/builds/${id}/${name}`, tag === null ? {} : { 'If-None-Match': tag });
+    const first = await get(null);
+    expect(first.status).toBe(200);
+    clock.advance({ seconds: 7 });
+    const again = await get(first.headers.get('etag'));
+    const kept = {
+      status: again.status,
+      text: again.text,
+      age: again.headers.get(AGE_HEADER),
+      length: again.headers.get('content-length'),
+    };
+    expect(kept).toEqual({ status: 304, text: '', age: '7', length: null });
+    expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
+
+    await pull(server, { node_index: 1 });
+    const changed = await get(first.headers.get('etag'));
+    expect(changed.status).toBe(200);
+    expect(changed.json).toEqual((await get(null)).json);
+    await record(server, { test_files: timedTestFiles({ [SUITE[0]!]: 2 }) });
+    const recorded = await get(changed.headers.get('etag'));
+    expect(recorded.status).toBe(200);
+
+    // The figures that grow with the clock, and the time at which a silent node counts as lost.
+    clock.advance(name === 'timeline' ? { seconds: 905 } : { seconds: 31 });
+    expect((await get(recorded.headers.get('etag'))).status).toBe(200);
+  },
+);
+
+it('a build that has ended has no tag, and a large answer is compressed for those who take that', async ({ server }) => {
+  const files = Object.fromEntries(manyPaths(2000).map(path => [path, 1]));
+  await record(server, { test_files: timedTestFiles(files), ...buildKey, node_total: 1 });
+  const path = `/v1/builds/${await newestBuild(server)}/timeline`;
+  const [plain, small] = await Promise.all(['identity', 'gzip'].map(coding => server.get(path, { 'Accept-Encoding': coding })));
+  expect([plain!.headers.get('etag'), plain!.headers.get('content-encoding')]).toEqual([null, null]);
+  expect([small!.headers.get('content-encoding'), small!.headers.get('vary')]).toEqual(['gzip', 'Accept-Encoding']);
+  expect(small!.text).toBe(plain!.text);
+  expect(Number(small!.headers.get('content-length'))).toBeLessThan(plain!.text.length / 4);
 });
 
 it('a CI run of which nothing is recorded is found by its own id, and runs', async ({ server }) => {

@@ -97,6 +97,23 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
     for (const name of ['forecast', 'basis', 'weights', 'cuts'] as const) expect(await plans.part('unknown', name)).toBeNull();
   });
 
+  it('have another revision after each change of their batches, and the same without', async () => {
+    const { store, queues, first, second, create, idOf } = await created();
+    await create(second);
+    const revision = async () => await queues.revision(await idOf(first));
+    const seen = [await revision()];
+    const batch = (await pull(store, first, 0))!;
+    seen.push(await revision());
+    await settle(store, first, batch, false);
+    seen.push(await revision());
+    await pull(store, first, 0);
+    seen.push(await revision());
+    expect(new Set(seen).size).toBe(4);
+    await pull(store, second, 0);
+    await store.maintenance.publish('queues');
+    expect(await revision()).toBe(seen.at(-1));
+  });
+
   it('that many nodes create concurrently are one', async () => {
     const { sizeOf, create, first, idOf } = await opened();
     const created = await Promise.all(upTo(16).map(i => create(first, 20 + i)));

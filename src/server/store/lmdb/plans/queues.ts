@@ -20,7 +20,7 @@ import { encodeQueueFiles } from '../../codecs/file-blocks.js';
 import { decodeChange } from '../../codecs/queue-changes.js';
 import { type CachedQueue, QueueCache, type QueueOptions } from '../../queue-cache.js';
 import type { Parts } from '../parts.js';
-import { commit } from '../writes/commit.js';
+import { commit, written } from '../writes/commit.js';
 import { copyQueue, createQueue } from './create-queue.js';
 import { batchesOf, readQueue, toQueueInfo } from './read-queue.js';
 
@@ -114,6 +114,14 @@ export class LmdbQueues implements Queues {
 
   copiedBatches(queue: string): Batch[] {
     return (this.parts.batches.get([queue, 0]) ?? []).map(decodeChange).filter(isBatch);
+  }
+
+  async revision(queue: string): Promise<number> {
+    const { batches, journal } = this.parts;
+    // A change has its lasting number in the tables only.
+    if (journal.hasPending(queue)) await written(journal.checkpoint());
+    const [last] = batches.getKeys({ start: [queue, Infinity], end: [queue, 0], reverse: true, limit: 1 });
+    return last?.[1] ?? 0;
   }
 
   encode(files: PathTimes<Suite>): Segments {

@@ -86,6 +86,11 @@ export class Journal {
     return changes.map(decodeChange);
   }
 
+  /** Reports whether `pendingOf` returns changes. */
+  hasPending(queue: string): boolean {
+    return this.#checkpointing.has(queue) || this.#pending.has(queue);
+  }
+
   /** Resolves when the tables have all that was written before. */
   async checkpoint(): Promise<void> {
     await this.#saving;

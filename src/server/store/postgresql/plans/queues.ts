@@ -115,6 +115,11 @@ export class PostgresqlQueues implements Queues {
     return row ? decodeChanges(row.changes).filter(isBatch) : [];
   }
 
+  async revision(queue: string): Promise<number> {
+    const [row] = await this.database.read<{ position: number }>('select max(position) as position from journal where queue = $1', [queue]);
+    return row!.position ?? 0;
+  }
+
   encode(files: PathTimes<Suite>) {
     return encodeQueueFiles(files);
   }
