@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { initialise, record } from '../harness/messages.js';
+import { initialise, pull, record } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 import { emptyProject } from './demo-project.js';
 import { openAsOperator, visit } from './operator.js';
@@ -27,5 +27,27 @@ describe('the first build', () => {
     await initialise(client, ['spec/cart_spec.rb'], KEY);
     await tab.clock.fastForward(11_000);
     await tab.getByTitle('fix/cart').waitFor();
+  });
+
+  it('is loaded again while it runs only when something happened', async () => {
+    const { name, client } = await emptyProject(server);
+    await initialise(client, ['spec/cart_spec.rb', 'spec/user_spec.rb'], { ...KEY, node_total: 2 });
+    const tab = await openAsOperator(server, '/docs', { isOther: true });
+    await tab.clock.install();
+    const [line] = (await client.get('/v1/build_summaries')).json.builds;
+    await visit(tab, `/p/${name}/builds/${line.ci_run_id}`);
+    await tab.getByText('1 of 2 nodes is at work').waitFor();
+    const answer = (path: string) => tab.waitForResponse(response => response.url().endsWith(path));
+    for (const path of ['/minutes', '/timeline']) {
+      const same = answer(path);
+      await tab.clock.fastForward(7_000);
+      expect((await same).status()).toBe(304);
+    }
+    await pull(client, { ...KEY, node_total: 2, node_index: 1 });
+    const isSeen = async () => {
+      await tab.clock.fastForward(7_000);
+      return tab.getByText('2 of 2 nodes are at work').isVisible();
+    };
+    await expect.poll(isSeen, { timeout: 10_000 }).toBe(true);
   });
 });

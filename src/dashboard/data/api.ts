@@ -1,3 +1,5 @@
+import { AGE_HEADER } from '../../protocol/answers/build-head.js';
+
 /** Why a request brought nothing. `status` 0: this server did not answer, or something else did in its place. */
 export class Problem extends Error {
   constructor(
@@ -25,9 +27,30 @@ export interface Request {
   signal?: AbortSignal | undefined;
 }
 
-/** Gets JSON from the server. Rejects with a Problem, or with an AbortError. */
-export function get<T>(path: string, request: Request): Promise<T> {
-  return send<T>(path, { headers: projectHeader(request) }, request);
+/** JSON from the server, or the news that what the page has still holds. */
+export interface Answered<T> {
+  /** Null: the answer with the tag still holds. */
+  data: T | null;
+  /** Null: the answer has none. */
+  tag: string | null;
+  /** Seconds since the server made the answer. */
+  age: number;
+  /** Its bytes on the line. */
+  bytes: number;
+}
+
+/** Gets JSON from the server. Rejects with a Problem, or with an AbortError. @param known the tag of the answer that the page has; null: it has none */
+export async function getUnless<T>(known: string | null, path: string, request: Request): Promise<Answered<T>> {
+  const headers = { ...projectHeader(request), ...(known !== null && { 'If-None-Match': known }) };
+  const { response, text } = await exchange(path, { headers }, request);
+  const data = response.status === 304 ? null : (answerOf(request.attempt, response, text) as T);
+  const header = (name: string) => response.headers.get(name);
+  return { data, tag: header('etag'), age: Number(header(AGE_HEADER)), bytes: Number(header('content-length') ?? text.length) };
+}
+
+/** Gets JSON as `getUnless` does. */
+export async function get<T>(path: string, request: Request): Promise<T> {
+  return (await getUnless<T>(null, path, request)).data!;
 }
 
 /** Sends JSON to the server, and returns what it answers. Rejects with a Problem. */

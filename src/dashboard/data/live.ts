@@ -1,6 +1,7 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useKept } from '../routes/visits.js';
-import { get, Problem, type Request } from './api.js';
+import { getUnless, Problem, type Request } from './api.js';
+import { waitAfter } from './pace.js';
 import { leaveToSignIn } from './session.js';
 
 /** The server's last answer. The last data stays while new data is loaded, and when that fails. */
@@ -17,19 +18,29 @@ interface State<T> {
   /** Path that was loaded last. */
   path: string | null;
   data: T | null;
+  /** See Answered. */
+  tag: string | null;
+  age: number;
   problem: Problem | null;
 }
 
+const NOTHING = { path: null, data: null, tag: null, age: 0, problem: null };
+
 /**
- * Loads a path, and again when it changes. `refresh` says in how many seconds the data is loaded again; null: it is final. A hidden page
- * waits until it is seen. After back, the data of before is there until the new data is. After a failure that may pass, it tries again by
- * itself.
+ * Loads a path, and again when it changes. `refresh` says in how many seconds, at the least, the server is asked whether the data has changed;
+ * null: it is final. A hidden page waits until it is seen. After back, the data of before is there until the new data is. After a failure that
+ * may pass, it tries again by itself. `aged` makes of unchanged data what it says now.
  */
-export function useLive<T>(path: string | null, request: Request, refresh: (data: T) => number | null = () => null): Live<T> {
-  const [state, setState] = useKept<State<T>>(`${request.attempt} ${request.project} ${path}`, { path: null, data: null, problem: null });
+export function useLive<T>(
+  path: string | null,
+  request: Request,
+  refresh: (data: T) => number | null = () => null,
+  aged: (data: T, age: number) => T = data => data,
+): Live<T> {
+  const [state, setState] = useKept<State<T>>(`${request.attempt} ${request.project} ${path}`, NOTHING);
   const [turn, setTurn] = useState(0);
-  const latest = useRef({ request, refresh });
-  latest.current = { request, refresh };
+  const latest = useRef({ request, refresh, state });
+  latest.current = { request, refresh, state };
 
   // The request starts before the page is painted. A change of `turn` is the wish to load again.
   useLayoutEffect(() => {
@@ -37,18 +48,27 @@ export function useLive<T>(path: string | null, request: Request, refresh: (data
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let failures = 0;
+    let cost = { bytes: 0, seconds: 0 };
+    let unchanged = 0;
     const load = async () => {
-      const seconds = await get<T>(path, { ...latest.current.request, signal: abort.signal }).then(
-        data => {
+      const { request, state } = latest.current;
+      const known = state.path === path ? state.tag : null;
+      const begun = performance.now();
+      const seconds = await getUnless<T>(known, path, { ...request, signal: abort.signal }).then(
+        ({ data: sent, tag, age, bytes }) => {
           failures = 0;
-          setState({ path, data, problem: null });
-          return latest.current.refresh(data);
+          unchanged = sent === null ? unchanged + 1 : 0;
+          if (sent !== null) cost = { bytes, seconds: (performance.now() - begun) / 1000 };
+          const data = sent ?? state.data!;
+          setState({ path, data, tag, age, problem: null });
+          const least = latest.current.refresh(data);
+          return least && waitAfter(least, cost, unchanged);
         },
         (error: unknown) => {
           if (abort.signal.aborted) return null;
           if (!(error instanceof Problem)) throw error;
           if (error.status === 401) leaveToSignIn();
-          setState(({ data }) => ({ path, data, problem: error }));
+          setState(({ data, age }) => ({ path, data, tag: null, age, problem: error }));
           return isPassing(error) ? Math.min(60, 2 ** ++failures) : null;
         },
       );
@@ -65,8 +85,9 @@ export function useLive<T>(path: string | null, request: Request, refresh: (data
     };
   }, [path, request.project, turn]);
 
+  const { data, age } = state;
   return {
-    data: state.data,
+    data: useMemo(() => data && aged(data, age), [data, age]),
     problem: state.path === path ? state.problem : null,
     isLoading: path !== null && state.path !== path,
     reload: () => setTurn(turn => turn + 1),
