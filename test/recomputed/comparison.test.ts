@@ -112,8 +112,11 @@ describe('GET /builds/:id/comparison', () => {
     ['a new file', { text: 'spec/new_spec.rb (new)', path: 'spec/new_spec.rb' }],
     ['a slow node', { text: 'node 1 was slow', node_index: 1 }],
   ])('names the cause of %s', async (commit_hash, cause) => {
-    const { verdict, causes } = await comparison(build(commit_hash).id);
+    const { verdict, causes, files } = await comparison(build(commit_hash).id);
     expect(causes[0]).toMatchObject(cause);
+    const file = files.find(({ path }: any) => path === causes[0].path);
+    const own = file?.seconds && file.before ? ms(file.seconds - file.before) : null;
+    expect(causes[0].file_seconds).toEqual(own);
     expect(verdict).toMatch(
       new RegExp(`^.+ longer than usual: ${cause.text!.replace(/[()]/g, '\\$&')} \\+.+\\. The median of \\d builds of main is `),
     );

@@ -49,10 +49,12 @@ export interface Batch {
   isRepeat: boolean;
 }
 
+type LaneFacts = Pick<TimelineAnswer, 'estimates' | 'is_guess' | 'is_running'>;
+
 /** Places the files of each batch one after another. Batches do not overlap; files that took longer than their batch are drawn shorter. */
-export function lanesOf({ nodes, estimates, is_running }: Pick<TimelineAnswer, 'nodes' | 'estimates' | 'is_running'>): Lane[] {
-  const lanes = nodes.map(node => laneOf(node, estimates, is_running));
-  markMissing(lanes, estimates.length);
+export function lanesOf(timeline: LaneFacts & Pick<TimelineAnswer, 'nodes'>): Lane[] {
+  const lanes = timeline.nodes.map(node => laneOf(node, timeline));
+  markMissing(lanes, timeline.estimates.length);
   return lanes;
 }
 
@@ -63,7 +65,7 @@ function markMissing(lanes: readonly Lane[], count: number): void {
     for (const [run, index] of file.entries()) if (flags[run]! & UNRECORDED && !isRecorded[index]) flags[run]! |= MISSING;
 }
 
-function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, estimates: readonly (number | null)[], isRunning: boolean): Lane {
+function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, { estimates, is_guess, is_running }: LaneFacts): Lane {
   const runs = spans.reduce((sum, { files }) => sum + files.length, 0);
   const lane: Lane = {
     node: node_index,
@@ -82,7 +84,7 @@ function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, estimat
   let run = 0;
   for (const [index, span] of spans.entries()) {
     const isUnrecorded = span.files.length > 0 && span.seconds.every(seconds => seconds === null);
-    const isCurrent = isRunning && isUnrecorded && span.lease === null && (!recorded || index === spans.length - 1);
+    const isCurrent = is_running && isUnrecorded && span.lease === null && (!recorded || index === spans.length - 1);
     const durations = isUnrecorded ? span.files.map(file => estimates[file] ?? 0) : span.seconds.map(seconds => seconds ?? 0);
     const room = span.to - span.from;
     const sum = durations.reduce((sum, seconds) => sum + seconds, 0);
@@ -100,7 +102,7 @@ function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, estimat
       lane.batch[run] = lane.batches.length;
       lane.flags[run] =
         (failed.has(file) ? FAILED : 0) |
-        (isOver(seconds, estimate) ? OVER : 0) |
+        (isOver(seconds, is_guess[file] === 1 ? null : estimate) ? OVER : 0) |
         (isCurrent ? RUNNING : seconds === null ? UNRECORDED : 0) |
         (span.is_replay ? REPEATED : 0);
       run++;
@@ -121,7 +123,7 @@ export function pieceTexts(paths: readonly string[]): Map<number, string> {
   );
 }
 
-/** Reports whether a duration is longer than its estimate by more than chance. */
+/** Reports whether a duration is longer than its estimate by more than chance. @param estimate null: there is none, or it was guessed */
 export function isOver(seconds: number | null, estimate: number | null): boolean {
   return seconds !== null && estimate !== null && seconds > estimate * OVER_RATIO && seconds - estimate > OVER_SECONDS;
 }

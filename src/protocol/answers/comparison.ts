@@ -47,6 +47,8 @@ export interface DifferenceCause {
   text: string;
   /** Time by which it made the build longer. */
   seconds: number;
+  /** Time that the file itself took longer: much of that may have cost the build nothing. Null: it is no file, or it ran in one of them only. */
+  file_seconds: number | null;
   /** The file or the node that it is about; null: several. */
   path: string | null;
   node_index: Count | null;

@@ -6,8 +6,8 @@ import { FAILED, lanesOf, lastLane, MISSING, OVER, REPEATED, RUNNING, UNRECORDED
 import type { SpanAnswer } from '../../../src/protocol/answers/timeline.js';
 import { node, span } from './answers.js';
 
-const laneOf = (spans: SpanAnswer[], estimates: (number | null)[] = [2, 3], is_running = false) =>
-  lanesOf({ nodes: [node(spans)], estimates, is_running })[0]!;
+const laneOf = (spans: SpanAnswer[], estimates: (number | null)[] = [2, 3], is_running = false, is_guess: (0 | 1)[] = []) =>
+  lanesOf({ nodes: [node(spans)], estimates, is_guess, is_running })[0]!;
 
 describe('the lane of a node', () => {
   it('places the files of a batch one after another, and leaves the rest of the batch as a gap', () => {
@@ -33,6 +33,10 @@ describe('the lane of a node', () => {
     expect([...lane.flags]).toEqual([UNRECORDED | MISSING, UNRECORDED | MISSING]);
   });
 
+  it('marks files over their estimates, unless these were guessed', () => {
+    expect([...laneOf([span({ seconds: [4, 6] })], [2, 3], false, [0, 1]).flags]).toEqual([OVER, 0]);
+  });
+
   it('tells files that no node recorded from those that ran again', () => {
     const spans = [span({ to: 5, files: [0, 1], seconds: [null, null] }), span({ from: 5, files: [0], seconds: [4], is_replay: true })];
     expect([...laneOf(spans, [1, 1]).flags]).toEqual([UNRECORDED, UNRECORDED | MISSING, OVER | REPEATED]);
@@ -41,7 +45,7 @@ describe('the lane of a node', () => {
   it('tells batches that may still be recorded from those that were lost', () => {
     const spans = [span({ to: 5, files: [0], seconds: [null] }), span({ from: 5, files: [1], seconds: [null] })];
     const flags = (recorded: boolean, is_running: boolean) => {
-      const [lane] = lanesOf({ nodes: [node(spans, { recorded })], estimates: [1, 1], is_running });
+      const [lane] = lanesOf({ nodes: [node(spans, { recorded })], estimates: [1, 1], is_guess: [], is_running });
       return [...lane!.flags];
     };
     expect(flags(false, true)).toEqual([RUNNING, RUNNING]);
@@ -56,7 +60,7 @@ describe('the lane of a node', () => {
   });
 
   it('of the node that ended last is known, with its distance from the one before', () => {
-    const lanes = lanesOf({ nodes: [5, 9, 7].map(end => node([], { end })), estimates: [], is_running: false });
+    const lanes = lanesOf({ nodes: [5, 9, 7].map(end => node([], { end })), estimates: [], is_guess: [], is_running: false });
     expect(lastLane(lanes)).toEqual({ lane: lanes[1], after: 2 });
     expect(lastLane(lanes.slice(0, 1))).toBeNull();
   });

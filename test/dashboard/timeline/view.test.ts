@@ -104,6 +104,7 @@ describe('the keys of the timeline', () => {
       node([batch(5, [3, 4])], { node_index: 2 }),
     ],
     estimates: [10, 10, 10, 10, 10],
+    is_guess: [],
     is_running: false,
   });
   const whole: Sight = { view: { from: 0, to: END }, selected: null, current: null };

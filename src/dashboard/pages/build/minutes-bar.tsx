@@ -7,6 +7,8 @@ import { PART_TITLES, partsOf } from './minute-parts.js';
 
 /** Parts below half a millisecond are none. */
 const SMALLEST = 0.0005;
+/** Losses below this part of the wall time are one. */
+const SMALL_PART = 0.01;
 /** Nodes that are listed of those with a part. */
 const SHOWN = 8;
 
@@ -25,22 +27,26 @@ export function MinutesBar({ build }: { build: MinutesAnswer }) {
       </div>
       <dl>
         <Group title="floor" seconds={build.floor} parts={partsOf(parts, true)} />
-        <Group title="lost" seconds={build.lost} parts={partsOf(parts, false)} />
+        <Group title="lost" seconds={build.lost} parts={partsOf(parts, false)} least={SMALL_PART * build.wall} />
       </dl>
       {chosen && <Part part={chosen} />}
     </section>
   );
 }
 
-function Group({ title, seconds, parts }: { title: string; seconds: number; parts: MinutePartAnswer[] }) {
+/** @param least shorter parts are one, if they are several and none of them is chosen */
+function Group({ title, seconds, parts, least = 0 }: { title: string; seconds: number; parts: MinutePartAnswer[]; least?: number }) {
   const { path, query } = useAddress();
+  const isSmall = (part: MinutePartAnswer) => part.seconds < least && part.name !== query.get('part');
+  const small = parts.filter(isSmall);
+  const shown = small.length > 1 ? parts.filter(part => !isSmall(part)) : parts;
   if (parts.length === 0) return null;
   return (
     <div class="group">
       <dt>
         {title} <span class="number">{duration(seconds)}</span>
       </dt>
-      {parts.map(({ name, seconds }, i) => (
+      {shown.map(({ name, seconds }, i) => (
         <dd key={name}>
           <span class="quiet" aria-hidden="true">
             {i === 0 ? '=' : '+'}
@@ -57,6 +63,14 @@ function Group({ title, seconds, parts }: { title: string; seconds: number; part
           </a>
         </dd>
       ))}
+      {shown.length < parts.length && (
+        <dd title={small.map(part => `${PART_TITLES[part.name]} ${duration(part.seconds)}`).join(', ')}>
+          <span class="quiet" aria-hidden="true">
+            {shown.length === 0 ? '=' : '+'}
+          </span>{' '}
+          {small.length} smaller parts <span class="number">{duration(small.reduce((sum, part) => sum + part.seconds, 0))}</span>
+        </dd>
+      )}
     </div>
   );
 }

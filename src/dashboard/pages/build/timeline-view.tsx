@@ -34,7 +34,7 @@ export function TimelineView({ project, build, timeline, lanes, matching, nodes 
         project={project.id}
       />
       <div class="timeline-foot">
-        <Legend isRunning={timeline.is_running} hasPieces={timeline.paths.some(path => pieceOf(path) !== null)} />
+        <Legend lanes={lanes} wall={timeline.wall} hasPieces={timeline.paths.some(path => pieceOf(path) !== null)} />
         <div class="zoom">
           <button type="button" aria-label="Zoom in" onClick={() => zoomBy(1 / 2)}>
             +

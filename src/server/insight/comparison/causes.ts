@@ -27,7 +27,7 @@ export function causesOf(now: MeasuredBuild, before: Measured, files: readonly C
 }
 
 function cause(text: string, seconds: number, about: Partial<DifferenceCause> = {}): DifferenceCause {
-  return { text, seconds: wholeMilliseconds(seconds), path: null, node_index: null, ...about };
+  return { text, seconds: wholeMilliseconds(seconds), file_seconds: null, path: null, node_index: null, ...about };
 }
 
 /** Explains changes of the least possible time: by the number of nodes, and by the files. */
@@ -59,8 +59,10 @@ function filesCause(now: MeasuredBuild, before: Measured, files: readonly Compar
 }
 
 function ofFile(path: string, seconds: number, now: Measured, before: Measured): DifferenceCause {
-  const change = before.files.has(path) ? (now.files.has(path) ? '' : ' (did not run)') : ' (new)';
-  return cause(`${path}${change}`, seconds, { path });
+  const [time, other] = [now.files.get(path), before.files.get(path)];
+  const change = other === undefined ? ' (new)' : time === undefined ? ' (did not run)' : '';
+  const file_seconds = time === undefined || other === undefined ? null : wholeMilliseconds(time - other);
+  return cause(`${path}${change}`, seconds, { path, file_seconds });
 }
 
 /** Empty: there is no file. */

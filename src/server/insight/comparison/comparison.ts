@@ -31,6 +31,8 @@ export interface ComparisonSubject {
 /** Number of causes that the verdict names, and the least part of the wall time that one of them makes. */
 const NAMED_CAUSES = 3;
 const NAMED_PART = 0.01;
+/** The time that a file itself took longer is told when it is more than what that cost the build by this part. */
+const FILE_MORE = 0.1;
 
 /** Compares a CI run with another one, or with what is usual. Throws a 422 when recorded runs do not fit in memory. */
 export async function comparisonOf(store: Store, asked: ComparisonSubject): Promise<Trend<ComparisonAnswer>> {
@@ -97,7 +99,14 @@ function incomplete(timeline: MeasuredBuild['timeline'], subject: string): strin
 
 function causesText(causes: readonly DifferenceCause[], wall: number): string {
   const named = causes.filter(({ seconds }) => Math.abs(seconds) >= NAMED_PART * wall).slice(0, NAMED_CAUSES);
-  return named.length === 0 ? '' : `: ${named.map(({ text, seconds }) => `${text} ${signed(seconds)}`).join(', ')}`;
+  return named.length === 0 ? '' : `: ${named.map(causeText).join(', ')}`;
+}
+
+/** A cause and what it cost the build; of a file that took much longer than that, also this time. */
+function causeText({ text, seconds, file_seconds }: DifferenceCause): string {
+  const more =
+    file_seconds !== null && file_seconds - seconds > FILE_MORE * seconds ? ` (it took ${durationText(file_seconds)} longer)` : '';
+  return `${text} ${signed(seconds)}${seconds > 0 ? more : ''}`;
 }
 
 function signed(seconds: number): string {

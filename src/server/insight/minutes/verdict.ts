@@ -74,7 +74,8 @@ function failuresOf(failed: MinutesAnswer['failed']): Verdict {
   const names = failed.slice(0, FAILED_NAMED).map(({ path, node_index }) => `${path} on node ${node_index}`);
   const more = failed.length - names.length;
   const count = filesAmong(failed.map(({ path }) => path));
-  return { text: `${pluralize(count, 'test file')} failed: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`, paths };
+  const pieces = count < failed.length ? `, in ${failed.length} pieces` : '';
+  return { text: `${pluralize(count, 'test file')} failed${pieces}: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`, paths };
 }
 
 function running(timeline: Timeline, started: readonly NodeLane[]): string {

@@ -10,7 +10,7 @@ import { node, span } from '../../timeline/answers.js';
 const timeline = {
   paths: ['spec/a.rb', 'spec/models/b.rb', 'spec/models/c.rb', 'd.rb', 'late.rb'],
   estimates: [10, 10, 10, 0, 4],
-  is_guess: [0, 1, 0, 0, 0],
+  is_guess: [0, 0, 1, 0, 0],
   is_running: false,
   nodes: [
     node([span({ to: 30, seconds: [10, 20], failed: [1] })]),

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { piecePath } from '../../../../src/protocol/piece-path.js';
 import { assumptionsOf } from '../../../../src/server/insight/minutes/explained-minutes.js';
 import { fileOutcomes } from '../../../../src/server/insight/minutes/file-outcomes.js';
 import { minutesOf } from '../../../../src/server/insight/minutes/minutes.js';
@@ -244,4 +245,11 @@ it('files that failed when they last ran, that are missing and that took longest
   });
   ran!.failed = ranAgain!.failed = [2];
   expect(fileOutcomes(timeline, 1).missing[0]).toEqual({ path: '0-0-2.rb', node_index: 0 });
+});
+
+it('the verdict counts the files of pieces that failed, and names the pieces', () => {
+  const ran = { files: [1, 2].map(number => piecePath({ file: 'a.rb', number, count: 2 })), seconds: [10, 10], from: 0, to: 20 };
+  const timeline = timelineOf([[ran], [batch(1, [10, 10])]]);
+  for (const { spans } of timeline.nodes) spans[0]!.failed = [0, 1];
+  expect(verdict(timeline)).toMatch(/^1 test file failed, in 2 pieces: a\.rb::piece 1 of 2 on node 0, a\.rb::piece 2 of 2 on node 0\. /);
 });

@@ -121,7 +121,7 @@ async function readAll(store: Store): Promise<void> {
   const { id } = (await queues.find(queue))!;
   await plans.files(id, [0]);
   for (const name of ['forecast', 'basis', 'weights', 'cuts'] as const) await plans.part(id, name);
-  for (const name of ['batches', 'copiedBatches'] as const) await queues[name](id);
+  for (const name of ['batches', 'copiedBatches', 'revision'] as const) await queues[name](id);
   await queues.learned(project, 'queue');
   queues.load();
   await queues.update(

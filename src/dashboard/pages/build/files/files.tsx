@@ -66,7 +66,9 @@ function columnsOf(link: (path: string) => string): Column<FileRow>[] {
       title: 'Ratio',
       about: 'Time over estimate',
       isNumber: true,
-      cell: ({ ratio, seconds, estimate }) => <span class={isOver(seconds, estimate) ? 'over-text' : ''}>{times(ratio)}</span>,
+      cell: ({ ratio, seconds, estimate, isGuess }) => (
+        <span class={isOver(seconds, isGuess ? null : estimate) ? 'over-text' : ''}>{times(ratio)}</span>
+      ),
       sortBy: ({ ratio }) => ratio,
     },
   ];
