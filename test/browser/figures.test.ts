@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { count, duration, percent } from '../../src/dashboard/text/format.js';
 import { Clock } from '../harness/clock.js';
 import { SharedServer } from '../harness/server.js';
-import type { Log } from '../recomputed/ci-runs.js';
+import { type Log, playCiRun } from '../recomputed/ci-runs.js';
 import { dayOf, type Figures, fileTimes, isPartial, middle, toMillis } from '../recomputed/recompute.js';
 import { contradictions, leastDelay } from '../recomputed/sentences.js';
 import { type Compared, compared, play, SITUATIONS, type Situation } from '../recomputed/situations.js';
@@ -100,7 +100,8 @@ describe('what the pages say of builds', () => {
     const { id, figures, minutes, log } = build;
     await open(`/p/${project.name}/builds/${id}?tab=nodes`);
     const verdict = (await texts(tab, '.verdict'))[0]!;
-    expect([verdict, contradictions(verdict, figures, minutes)]).toEqual([minutes.verdict, []]);
+    const progress = minutes.is_running && minutes.done_count > 0 ? `${minutes.done_count} of ${count(minutes.files, 'file')} done. ` : '';
+    expect([verdict, contradictions(verdict, figures, minutes)]).toEqual([progress + minutes.verdict, []]);
     expect((await texts(tab, '.build-line .status'))[0]).toBe(statusOf(figures));
     await expect.poll(async () => (await texts(tab, 'main h1'))[0]).toEqual(headOf(build));
     const marks = [
@@ -191,5 +192,16 @@ describe('what the pages say of builds', () => {
     const decided = known.filter(({ figures }) => figures.missing.size === 0 && figures.longestFile > leastDelay(figures));
     const [first] = await texts(tab, 'main h1');
     expect(Number(/decided (\d+)/.exec(first!)?.[1])).toBeGreaterThanOrEqual(Math.floor((100 * decided.length) / known.length));
+  });
+
+  it('says of a build that runs how many files are done, and links those that failed', async () => {
+    const files = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map(name => [`${name}_spec.rb`, 5]));
+    const plan = { mode: 'reports' as const, commit_hash: 'reporting', files, nodes: [{}, {}] };
+    await playCiRun(project.client, clock, { ...plan, fails: Object.keys(files), until: 8 });
+    const { builds } = (await project.client.get('/v1/build_summaries?limit=1')).json;
+    await open(`/p/${project.name}/builds/${builds[0].ci_run_id}`);
+    expect((await texts(tab, '.verdict'))[0]).toMatch(/^2 of 6 files done\. 2 test files failed: .* The build is running: /);
+    await tab.locator('.build-line').getByRole('link', { name: '2 failed' }).click();
+    await tab.getByRole('heading', { name: '2 files failed.' }).waitFor();
   });
 });

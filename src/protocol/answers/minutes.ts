@@ -39,6 +39,8 @@ export interface MinutesAnswer extends BuildHead {
   missing: FileOfNode[];
   missing_count: Count;
   files: Count;
+  /** Files that were recorded, or that a node reported to have run. */
+  done_count: Count;
   /** The page of the commit; null, like the other addresses: it is not known. */
   commit_url: string | null;
   /** The page of what changed since `previous`. */

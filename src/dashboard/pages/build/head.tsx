@@ -1,6 +1,6 @@
 import type { MinutePartAnswer, MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import type { ForecastAnswer } from '../../../protocol/answers/timeline.js';
-import { missesFiles } from '../../../protocol/build-state.js';
+import { type BuildState, missesFiles } from '../../../protocol/build-state.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
 import { Duration } from '../../parts/amounts.js';
@@ -62,17 +62,34 @@ export function BuildHead({ project, build, id }: BuildViewProps) {
         {is_running ? <Expected project={project} id={id} files={build.files} /> : <Floor build={build} />}
       </h1>
       <p class="verdict">
+        {progress(build)}
         <LinkedSentence text={build.verdict} paths={build.verdict_paths} hasNodeTimes />
       </p>
     </header>
   );
 }
 
-/** The state. Where files are missing or failed, it leads to them. */
+/** The state, and of a build that runs the first failures. Where files are missing or failed, it leads to them. */
 function StatusLink({ build: { state, failed_count, missing_count } }: { build: MinutesAnswer }) {
   const { path, query } = useAddress();
-  const status = <Status state={state} failed={failed_count} missing={missing_count} />;
-  return state === 'failed' || missesFiles(state) ? <a href={linkTo(path, query, { tab: 'completeness' })}>{status}</a> : status;
+  const link = (state: BuildState) => (
+    <a href={linkTo(path, query, { tab: 'completeness' })}>
+      <Status state={state} failed={failed_count} missing={missing_count} />
+    </a>
+  );
+  if (state === 'failed' || missesFiles(state)) return link(state);
+  return (
+    <>
+      <Status state={state} />
+      {state === 'running' && failed_count !== null && failed_count > 0 && link('failed')}
+    </>
+  );
+}
+
+/** How much of a build that runs is done; empty: its clients only record at their end, and none has. */
+function progress({ is_running, kind, files, done_count, failed_count }: MinutesAnswer): string {
+  if (!is_running || kind === 'recordings' || (done_count === 0 && failed_count === null)) return '';
+  return `${number(done_count)} of ${count(files, 'file')} done${failed_count === 0 ? ', none failed' : ''}. `;
 }
 
 /** The way to what changed since the build before, if that is known. */

@@ -28,7 +28,8 @@ export function explainMinutes(
 ): MinutesAnswer {
   const minutes = minutesOf(timeline);
   const { wall, floor, parts } = minutes;
-  const { slowest, failed, missing } = fileOutcomes(timeline, SLOW_FILES);
+  const { slowest, failed, missing, open } = fileOutcomes(timeline, SLOW_FILES);
+  const files = filesAmong(timeline.paths);
   const verdict = verdictOf(timeline, minutes, { failed, missing });
   return {
     ...buildHead(subject, timeline),
@@ -60,7 +61,8 @@ export function explainMinutes(
     failed_count: failed && filesAmong(failed.map(({ path }) => path)),
     missing: missing.slice(0, limits.completenessEntries),
     missing_count: filesAmong(missing.map(({ path }) => path)),
-    files: filesAmong(timeline.paths),
+    files,
+    done_count: files - filesAmong(open),
     ...{ commit_url: links.commit_url, diff_url: links.diff_url, previous: links.previous },
     other_ci_runs: subject.ciRuns.filter(({ id }) => id !== subject.ciRun?.id).map(namedCiRun),
   };

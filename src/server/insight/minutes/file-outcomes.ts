@@ -8,6 +8,8 @@ export interface FileOutcomes extends Pick<MinutesAnswer, 'missing'> {
   slowest: SlowFile[];
   /** Files that failed when they last ran; null: the clients do not report it. */
   failed: MinutesAnswer['failed'] | null;
+  /** Files that no node has recorded or reported. */
+  open: string[];
 }
 
 const NONE = -1;
@@ -24,6 +26,7 @@ export function fileOutcomes(
   const hasFailed = new Uint8Array(paths.length);
   /** The gate counts these, too: their node reported that they passed, and has recorded since. */
   const passed = new Uint8Array(paths.length);
+  const hasEnded = new Uint8Array(paths.length);
   let isReported = false;
   const spans = nodes.flatMap(({ node_index, recordedAt, spans: own }) => own.map(span => ({ span, node_index, recordedAt })));
   for (const { span, node_index, recordedAt } of spans.sort((a, b) => a.span.from - b.span.from)) {
@@ -32,6 +35,7 @@ export function fileOutcomes(
     for (const [i, file] of span.files.entries()) {
       hadBy[file] = node_index;
       if (failed) hasFailed[file] = Number(failed.has(file));
+      if (failed || span.seconds[i] !== null) hasEnded[file] = 1;
       if (failed && !failed.has(file) && recordedAt !== null && recordedAt >= span.to) passed[file] = 1;
       const seconds = span.seconds[i] ?? NONE;
       if (seconds <= longest[file]!) continue;
@@ -54,6 +58,7 @@ export function fileOutcomes(
       return { path, seconds, estimate, is_guess: is_guess[file] === 1, node_index: longestBy[file]! };
     }),
     failed: isReported ? filesWhere(file => hasFailed[file] === 1).map(withNode) : null,
+    open: filesWhere(file => hasEnded[file] === 0).map(file => paths[file]!),
     missing: absent.filter(file => !ranAsCases.has(paths[file]!)).map(withNode),
   };
 }

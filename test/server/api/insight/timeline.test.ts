@@ -128,6 +128,20 @@ it.for(['minutes', 'timeline', 'forecast', 'why'])(
   },
 );
 
+it.for([
+  { mode: 'reports' as const, fails: [], until: 12, done: { done_count: 2, failed_count: 0 } },
+  { mode: 'reports' as const, fails: SUITE, until: 12, done: { done_count: 2, failed_count: 2 } },
+  { mode: 'queue' as const, fails: SUITE, until: 12, done: { done_count: 0, failed_count: null } },
+  { mode: 'split' as const, fails: [], until: 12, done: { done_count: 2, failed_count: null } },
+  { mode: 'reports' as const, fails: [], until: 100, done: { done_count: 4, failed_count: 0 } },
+])('a running build counts the files that are done, as far as clients say: $mode until $until s, $done', async (run, { server }) => {
+  const { done, ...plan } = run;
+  const files = Object.fromEntries(SUITE.map(path => [path, 5]));
+  await playCiRun(server, clock, { ...plan, commit_hash: buildKey.commit_hash, files, nodes: [{}, { start: 3 }] });
+  const { id } = (await shared.store.ciRuns.list(server.id, clock.now() + 1, 10))[0]!;
+  expect((await server.get(`/v1/builds/${id}/minutes`)).json).toMatchObject({ ...done, files: 4, is_running: plan.until < 100 });
+});
+
 it('a build that has ended has no tag, and a large answer is compressed for those who take that', async ({ server }) => {
   const files = Object.fromEntries(manyPaths(2000).map(path => [path, 1]));
   await record(server, { test_files: timedTestFiles(files), ...buildKey, node_total: 1 });

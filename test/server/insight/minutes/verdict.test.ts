@@ -242,6 +242,7 @@ it('files that failed when they last ran, that are missing and that took longest
       { path: '0-0-2.rb[1:1]', node_index: null },
       { path: 'left.rb', node_index: null },
     ],
+    open: ['0-0-2.rb[1:1]', 'left.rb'],
   });
   ran!.failed = ranAgain!.failed = [2];
   expect(fileOutcomes(timeline, 1).missing[0]).toEqual({ path: '0-0-2.rb', node_index: 0 });
