@@ -16,8 +16,8 @@ export interface Geometry {
 /** Left of the axis: the numbers of the nodes. */
 export const LEFT = 36;
 export const AXIS_HEIGHT = 28;
-/** From so many nodes on, lanes are narrow. */
-const MANY_NODES = 32;
+/** Beyond so many nodes, lanes are narrow, and not all of them are in sight. */
+export const MANY_NODES = 32;
 
 /** The height of a lane and of its bars. */
 export function laneSize(nodes: number): { laneHeight: number; barHeight: number } {

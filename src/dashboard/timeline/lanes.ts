@@ -128,6 +128,12 @@ export function isOver(seconds: number | null, estimate: number | null): boolean
   return seconds !== null && estimate !== null && seconds > estimate * OVER_RATIO && seconds - estimate > OVER_SECONDS;
 }
 
+/** Returns the indices of lanes in the order of their ends, the last one first. Those that never started are at the end. */
+export function lastFirst(lanes: readonly Lane[]): number[] {
+  const endOf = (lane: number) => lanes[lane]!.end ?? -1;
+  return [...lanes.keys()].sort((a, b) => endOf(b) - endOf(a));
+}
+
 /** Returns the lane that ended last, and how many seconds after the one before. Null: fewer than two nodes ended. */
 export function lastLane(lanes: readonly Lane[]): { lane: Lane; after: number } | null {
   const ended = lanes.filter(({ end, isRecorded }) => end !== null && isRecorded).sort((a, b) => b.end! - a.end!);

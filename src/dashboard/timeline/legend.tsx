@@ -1,6 +1,6 @@
-import { FAILED, type Lane, OVER, REPEATED, RUNNING, UNRECORDED } from './lanes.js';
+import type { Mark } from './bars.js';
 
-const ENTRIES: [kind: string, text: string][] = [
+const ENTRIES: [mark: Exclude<Mark, 'repeated'>, text: string][] = [
   ['work', 'files of a batch'],
   ['over', 'over its estimate'],
   ['failed', 'failed'],
@@ -12,21 +12,12 @@ const ENTRIES: [kind: string, text: string][] = [
 ];
 
 /** Meanings of the shapes and colours that a timeline has. */
-export function Legend({ lanes, wall, hasPieces }: { lanes: readonly Lane[]; wall: number; hasPieces: boolean }) {
-  const has = (flag: number) => lanes.some(({ flags }) => flags.some(each => (each & flag) !== 0));
-  const isDrawn: Record<string, boolean> = {
-    over: has(OVER),
-    failed: has(FAILED),
-    unrecorded: has(UNRECORDED),
-    running: has(RUNNING),
-    late: lanes.some(({ start }) => start !== 0),
-    idle: lanes.some(({ end }) => end !== null && end < wall),
-  };
+export function Legend({ marks, hasPieces }: { marks: ReadonlySet<Mark>; hasPieces: boolean }) {
   return (
     <ul class="legend">
-      {ENTRIES.filter(([kind]) => isDrawn[kind] ?? true).map(([kind, text]) => (
-        <li key={kind}>
-          <span class={`swatch ${kind}`} aria-hidden="true" />
+      {ENTRIES.filter(([mark]) => marks.has(mark)).map(([mark, text]) => (
+        <li key={mark}>
+          <span class={`swatch ${mark}`} aria-hidden="true" />
           {text}
         </li>
       ))}
@@ -38,7 +29,7 @@ export function Legend({ lanes, wall, hasPieces }: { lanes: readonly Lane[]; wal
           piece of a file
         </li>
       )}
-      {has(REPEATED) && (
+      {marks.has('repeated') && (
         <li>
           <span aria-hidden="true">↺</span> repeated
         </li>

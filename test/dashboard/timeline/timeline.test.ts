@@ -1,8 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { barsOf } from '../../../src/dashboard/timeline/bars.js';
+import { barsOf, marksIn } from '../../../src/dashboard/timeline/bars.js';
 import { firstAfter, runAt } from '../../../src/dashboard/timeline/find.js';
-import { FAILED, lanesOf, lastLane, MISSING, OVER, REPEATED, RUNNING, UNRECORDED } from '../../../src/dashboard/timeline/lanes.js';
+import {
+  FAILED,
+  lanesOf,
+  lastFirst,
+  lastLane,
+  MISSING,
+  OVER,
+  REPEATED,
+  RUNNING,
+  UNRECORDED,
+} from '../../../src/dashboard/timeline/lanes.js';
 import type { SpanAnswer } from '../../../src/protocol/answers/timeline.js';
 import { node, span } from './answers.js';
 
@@ -76,6 +86,25 @@ describe('a run in a lane', () => {
 
   it('is found near the time, but not across a gap', () => {
     expect([runAt(lane, 5.4, 0.5), runAt(lane, 9.6, 0.5), runAt(lane, 7, 0.5), runAt(lane, -1, 0.5)]).toEqual([1, 2, null, null]);
+  });
+});
+
+describe('the lanes of a timeline', () => {
+  it('are in the order of their ends, the last one first, and those that never started at the end', () => {
+    const ends = [10, null, 30, 20].map((end, node_index) => node([], { node_index, start: end === null ? null : 0, end }));
+    expect(lastFirst(lanesOf({ nodes: ends, estimates: [], is_guess: [], is_running: false }))).toEqual([2, 3, 0, 1]);
+  });
+
+  it('have in their legend what there is to see', () => {
+    const marks = (spans: SpanAnswer[], wall: number, { start = 0, is_running = false } = {}) => {
+      const lanes = lanesOf({ nodes: [node(spans, { start })], estimates: [2, 3], is_guess: [], is_running });
+      return [...marksIn(lanes, wall, is_running)].sort();
+    };
+    expect(marks([span({ to: 5 })], 5)).toEqual(['work']);
+    expect(marks([span({ seconds: [2, 6] })], 12)).toEqual(['gap', 'idle', 'over', 'work']);
+    expect(marks([span({ from: 1, to: 6, failed: [0] })], 6, { start: 1 })).toEqual(['failed', 'late', 'work']);
+    expect(marks([span({ to: 5, seconds: [null, null], is_replay: true })], 5)).toEqual(['repeated', 'unrecorded']);
+    expect(marks([span({ to: 5, seconds: [null, null] })], 5, { is_running: true })).toEqual(['running']);
   });
 });
 
