@@ -26,6 +26,12 @@ interface State<T> {
 
 const NOTHING = { path: null, data: null, tag: null, age: 0, problem: null };
 
+/** The refresh of an answer that is final once its build has ended. */
+export const whileRunning =
+  (seconds: number) =>
+  ({ is_running }: { is_running: boolean }): number | null =>
+    is_running ? seconds : null;
+
 /**
  * Loads a path, and again when it changes. `refresh` says in how many seconds, at the least, the server is asked whether the data has changed;
  * null: it is final. A hidden page waits until it is seen. After back, the data of before is there until the new data is. After a failure that

@@ -2,7 +2,7 @@ import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import { missesFiles } from '../../../protocol/build-state.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { agedMinutes } from '../../data/aged.js';
-import { useLive } from '../../data/live.js';
+import { useLive, whileRunning } from '../../data/live.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { Tabs } from '../../parts/tabs.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
@@ -24,13 +24,12 @@ import { Why } from './why.js';
 
 /** Seconds between two looks at a build that runs. */
 const REFRESH = 2;
-const refresh = ({ is_running }: MinutesAnswer) => (is_running ? REFRESH : null);
 
 /** A build: what it took, why, and the evidence. */
 export function BuildPage({ project, id }: ProjectPageProps) {
   const { path, query } = useAddress();
   const request = { attempt: 'load the build', project: project.id };
-  const live = useLive<MinutesAnswer>(`/v1/builds/${encodeURIComponent(id)}/minutes`, request, refresh, agedMinutes);
+  const live = useLive<MinutesAnswer>(`/v1/builds/${encodeURIComponent(id)}/minutes`, request, whileRunning(REFRESH), agedMinutes);
   useTitle(live.data && `${SHAPES[live.data.state]} ${buildName(live.data)}`);
   if (live.problem?.status === 404) {
     return (

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import type { TimelineAnswer } from '../../../protocol/answers/timeline.js';
 import { agedTimeline } from '../../data/aged.js';
-import { useLive } from '../../data/live.js';
+import { useLive, whileRunning } from '../../data/live.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import type { BuildViewProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
@@ -19,14 +19,13 @@ interface Props extends BuildViewProps {
 }
 
 const REFRESH = 2;
-const refresh = ({ is_running }: TimelineAnswer) => (is_running ? REFRESH : null);
 /** A part of the minutes emphasises the nodes that caused so much of what the first one did. */
 const CAUSE = 0.25;
 
 /** The files of a build on their nodes, as a drawing or as a table, and the search through them. */
 export function Evidence({ project, build, id, tab }: Props) {
   const request = { attempt: 'load the timeline', project: project.id };
-  const live = useLive<TimelineAnswer>(`/v1/builds/${encodeURIComponent(id)}/timeline`, request, refresh, agedTimeline);
+  const live = useLive<TimelineAnswer>(`/v1/builds/${encodeURIComponent(id)}/timeline`, request, whileRunning(REFRESH), agedTimeline);
   return (
     <Loaded live={live} waiting={`Loading ${count(build.files, 'file')} …`}>
       {timeline => <Files project={project} build={build} timeline={timeline} tab={tab} />}

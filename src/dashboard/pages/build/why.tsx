@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { BatchReason, FileReason, WhyAnswer } from '../../../protocol/answers/why.js';
-import { useLive } from '../../data/live.js';
+import { useLive, whileRunning } from '../../data/live.js';
 import { Duration } from '../../parts/amounts.js';
 import { Figure } from '../../parts/figure.js';
 import { FileLink } from '../../parts/path.js';
@@ -21,9 +21,8 @@ export function Why({ project, id }: BuildViewProps) {
   const { query } = useAddress();
   const node = /^\d{1,5}$/.exec(query.get('node') ?? '')?.[0] ?? null;
   const path = withQuery(`/v1/builds/${encodeURIComponent(id)}/why`, { node_index: node });
-  const live = useLive<WhyAnswer>(path, { attempt: 'explain the batches of this build', project: project.id }, ({ is_running }) =>
-    is_running ? REFRESH : null,
-  );
+  const request = { attempt: 'explain the batches of this build', project: project.id };
+  const live = useLive<WhyAnswer>(path, request, whileRunning(REFRESH));
   return <Loaded live={live}>{answer => <Batches key={node} answer={answer} node={node} project={project.name} />}</Loaded>;
 }
 
