@@ -61,7 +61,7 @@ describe('every page', () => {
         await expect.poll(() => tab.evaluate(tooNarrow), { message: `${page} at ${width} pixels`, interval: 20 }).toEqual([]);
       }
     }
-  }, 120_000);
+  }, 300_000);
 
   it('keeps the headings of a long table in the window', async () => {
     const tab = await openAsOperator(server, `/p/${project.name}/files`);
