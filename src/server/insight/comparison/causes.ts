@@ -3,6 +3,7 @@ import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { ComparedFile, DifferenceCause } from '../../../protocol/answers/comparison.js';
 import { decidingExecution, overrunFile } from '../minutes/last-node.js';
 import { LOSS_TEXTS, LOSSES, type Loss } from '../minutes/minutes.js';
+import { hasRestarted } from '../timeline/timeline.js';
 import { differenceOf } from './compared-files.js';
 import type { Measured, MeasuredBuild } from './measured.js';
 
@@ -94,18 +95,17 @@ function lossCause(name: Loss, now: MeasuredBuild, before: Measured): Difference
 /** Explains a loss by one node; null: the loss has no cause in a single node. */
 function ofNode(name: Loss, { timeline, minutes }: MeasuredBuild, node_index: number): string | null {
   const { spans, start } = timeline.nodes[node_index]!;
-  const hasRestarted = spans.some(({ lease, is_replay }) => lease === 'restarted' || is_replay);
   switch (name) {
     case 'slow_nodes':
       return 'was slow';
     case 'late_starts':
       return start === null ? 'took no files' : 'started late';
     case 'gaps':
-      return hasRestarted ? 'restarted' : 'lost time between files';
+      return hasRestarted({ spans }) ? 'restarted' : 'lost time between files';
     case 'repeats':
       if (minutes.nodes[node_index]!.isLost) return 'was lost';
       if (spans.some(({ lease }) => lease === 'expired' || lease === 'returned')) return 'fell silent';
-      return hasRestarted ? 'restarted' : 'ran files again';
+      return hasRestarted({ spans }) ? 'restarted' : 'ran files again';
     default:
       return null;
   }

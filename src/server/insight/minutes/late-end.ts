@@ -1,8 +1,8 @@
 import { durationText } from '../../../base/duration.js';
 import { median } from '../../planning/estimating/median.js';
-import type { NodeLane, Span, Timeline, TimelineFiles } from '../timeline/timeline.js';
+import { hasRestarted, type NodeLane, type Span, type Timeline, type TimelineFiles } from '../timeline/timeline.js';
 import type { LongExecution } from './floor.js';
-import { decidingExecution, delayOf, type LastNode, leastDelay, mainCause, overrunFile } from './last-node.js';
+import { delayOf, type LastNode, leastDelay, mainCause, overrunFile } from './last-node.js';
 import type { CauseName, Overrun } from './last-span.js';
 import type { Minutes } from './minutes.js';
 import { nodesText } from './nodes-text.js';
@@ -22,23 +22,25 @@ const OTHER_FILES = 2;
 /** The cause of a late end, as the verdict tells it. */
 export interface ToldCause {
   name: CauseName;
+  /** The node that ended late. */
+  node_index: number;
   /** A part of a sentence. */
   text: string;
   /** The file in it. */
   file: number | null;
 }
 
-/** Why the last node ended late; null: it did not, or no cause stands out, or a file decides the build. */
+/** Why the last node ended late, in a build that no file decides; null: it did not, or no cause stands out. */
 export function lateEnd(timeline: Timeline, minutes: Minutes, last: LastNode): ToldCause | null {
-  const main = last.spread > leastDelay(minutes.wall) && !decidingExecution(timeline, minutes) ? mainCause(minutes, last) : null;
+  const main = last.spread > leastDelay(minutes.wall) ? mainCause(minutes, last) : null;
   if (!main) return null;
   const { lane } = last;
   const { name, seconds, more, other } = main;
-  const worst = name === 'estimates' ? slowFile(timeline, minutes, last) : null;
+  const slow = name === 'estimates' ? slowFile(timeline, minutes, last) : null;
   const compared = more < OWN_PART * seconds ? `, ${durationText(more)} more than node ${other}` : '';
   const files = lane.spans.length > 1 ? 'its last files' : 'its files';
   const texts: Record<CauseName, () => string> = {
-    estimates: () => (worst ? slowFileText(timeline, lane, worst) : wrongEstimates(lane.spans.at(-1)!, timeline)),
+    estimates: () => slow?.text ?? wrongEstimates(lane.spans.at(-1)!, timeline),
     slow_nodes: () => `it took ${factorText(minutes.nodes[lane.node_index]!.slowness ?? 1)} as long as other nodes for its files`,
     late_starts: () => `${timeline.areStartsKnown ? 'it' : 'its first recorded file'} started ${durationText(seconds)} late${compared}`,
     unreported: () => `${files} took ${durationText(seconds)} that is in no report${compared}`,
@@ -47,11 +49,7 @@ export function lateEnd(timeline: Timeline, minutes: Minutes, last: LastNode): T
     repeats: () => whyRepeated(lane, timeline.nodes),
   };
   const text = texts[name]();
-  return text === '' ? null : { name, text, file: worst?.file ?? null };
-}
-
-function hasRestarted({ spans }: NodeLane): boolean {
-  return spans.some(({ is_replay, lease }) => is_replay || lease === 'restarted');
+  return text === '' ? null : { name, node_index: lane.node_index, text, file: slow?.file ?? null };
 }
 
 function whyRepeated(lane: NodeLane, nodes: readonly NodeLane[]): string {
@@ -66,17 +64,17 @@ function whyRepeated(lane: NodeLane, nodes: readonly NodeLane[]): string {
     : `it ran files that ${nodesText(lost.map(({ node_index }) => node_index)).toLowerCase()} had before and did not record`;
 }
 
-/** The file that made the last node late, unless the files of that node took about as much longer: then the node may be slow. */
-function slowFile(timeline: Timeline, minutes: Minutes, last: LastNode): Overrun | null {
-  const worst = overrunFile(minutes, last.lane.node_index, delayOf(last, minutes.wall));
-  return worst && growthOf(timeline, last.lane, worst).by === 'node' ? null : worst;
-}
-
-function slowFileText(timeline: Timeline, lane: NodeLane, { file, seconds }: Overrun): string {
-  const { factor, by } = growthOf(timeline, lane, { file, seconds });
-  const path = timeline.paths[file]!;
-  if (factor === null) return `${path} took ${durationText(seconds)} there, and had not been measured before`;
-  return `${path} took ${factorText(factor)} its estimate there${by === null ? UNCLEAR : ''}`;
+/** The file that made the last node late, and how; null: none, or the files of that node took about as much longer, so the node may be slow. */
+function slowFile(timeline: Timeline, minutes: Minutes, last: LastNode): Pick<ToldCause, 'file' | 'text'> | null {
+  const { lane } = last;
+  const worst = overrunFile(minutes, lane.node_index, delayOf(last, minutes.wall));
+  if (!worst) return null;
+  const { file, seconds } = worst;
+  const { factor, by } = growthOf(timeline, lane, worst);
+  if (by === 'node') return null;
+  const took =
+    factor === null ? `${durationText(seconds)} there, and had not been measured before` : `${factorText(factor)} its estimate there`;
+  return { file, text: `${timeline.paths[file]} took ${took}${by === null ? UNCLEAR : ''}` };
 }
 
 const UNCLEAR = ' (it grew, or the node is slow)';
@@ -105,39 +103,39 @@ function growthOf(
   { spans }: NodeLane,
   { file, seconds }: Pick<Overrun, 'file' | 'seconds'>,
 ): Growth {
+  const estimate = is_guess[file] === 1 ? null : (estimates[file] ?? null);
+  if (estimate === null) return { factor: null, others: 0, by: 'file' };
   const own = factorsOf(spans, { estimates, is_guess }, file);
   const isKnown = own.length >= OTHER_FILES;
   const others = median(isKnown ? own : nodes.flatMap(node => factorsOf(node.spans, { estimates, is_guess }, file)));
-  const estimate = is_guess[file] === 1 ? null : (estimates[file] ?? null);
-  if (estimate === null) return { factor: null, others, by: 'file' };
   const factor = seconds / estimate;
   // On a scale of factors, the others are nearer to that of the file than to 1.
   return { factor, others, by: others ** 2 > factor ? 'node' : isKnown ? 'file' : null };
 }
 
 /** Says how much longer than estimated the measured files of a span took together; empty: hardly. */
-function wrongEstimates({ files, seconds }: Span, { estimates, is_guess }: TimelineFiles): string {
-  const sums = { actual: 0, estimated: 0 };
-  for (const [i, file] of files.entries()) {
-    const [took, estimate] = [seconds[i] ?? null, estimates[file] ?? null];
-    if (took === null || estimate === null || is_guess[file] === 1) continue;
-    sums.actual += took;
-    sums.estimated += estimate;
-  }
-  const factor = sums.actual / sums.estimated;
+function wrongEstimates(span: Span, files: Estimates): string {
+  const measured = measuredIn([span], files);
+  const sumOf = (name: 'seconds' | 'estimate') => measured.reduce((sum, each) => sum + each[name], 0);
+  const factor = sumOf('seconds') / sumOf('estimate');
   return factor > LEAST_OVERRUN ? `its last files took ${factorText(factor)} their estimates` : '';
 }
 
 /** The factors of measured estimates that files took, without one file. */
-export function factorsOf(
-  spans: readonly Span[],
-  { estimates, is_guess }: Pick<TimelineFiles, 'estimates' | 'is_guess'>,
-  without: number | null = null,
-): number[] {
-  return spans.flatMap(({ files, seconds }) =>
+export function factorsOf(spans: readonly Span[], files: Estimates, without: number | null = null): number[] {
+  return measuredIn(spans, files).flatMap(({ file, seconds, estimate }) =>
+    seconds > 0 && estimate > 0 && file !== without ? seconds / estimate : [],
+  );
+}
+
+type Estimates = Pick<TimelineFiles, 'estimates' | 'is_guess'>;
+
+/** The recorded times of files beside their measured estimates. */
+function measuredIn(spans: readonly Span[], { estimates, is_guess }: Estimates): { file: number; seconds: number; estimate: number }[] {
+  return spans.flatMap(({ files, seconds: times }) =>
     files.flatMap((file, i) => {
-      const [took, estimate] = [seconds[i] ?? 0, estimates[file] ?? 0];
-      return took > 0 && estimate > 0 && is_guess[file] !== 1 && file !== without ? took / estimate : [];
+      const [seconds, estimate] = [times[i] ?? null, estimates[file] ?? null];
+      return seconds === null || estimate === null || is_guess[file] === 1 ? [] : [{ file, seconds, estimate }];
     }),
   );
 }

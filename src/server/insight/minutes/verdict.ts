@@ -3,8 +3,9 @@ import { agree, pluralize } from '../../../base/plural.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import { filesAmong } from '../../../protocol/piece-path.js';
 import { median } from '../../planning/estimating/median.js';
-import { expectedSeconds, hasRecordedLast, type NodeLane, type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
+import { expectedSeconds, hasRecordedLast, hasRestarted, type NodeLane, type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
 import type { FileOutcomes } from './file-outcomes.js';
+import type { LongExecution } from './floor.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay } from './last-node.js';
 import { factorsOf, factorText, grownText, lateEnd, type ToldCause } from './late-end.js';
 import { LOSS_TEXTS, LOSSES, type Loss, type Minutes } from './minutes.js';
@@ -43,23 +44,21 @@ export function verdictOf(timeline: Timeline, minutes: Minutes, { missing, faile
   if (started.length === 0) return { text: is_running ? 'No node has started yet.' : losses, paths: [] };
   if (is_running) return { ...failures, text: joined([failures.text, running(timeline, started)]) };
   const last = lastNode(timeline);
-  const cause = last && lateEnd(timeline, minutes, last);
-  const causes = [
-    repeats(timeline, minutes, cause),
-    unreported(timeline, minutes, cause),
-    shared(timeline, minutes, cause),
-    otherTimes(timeline),
-  ];
-  const isExplained = losses !== '' || cause !== null || causes.some(sentence => sentence !== '');
+  const longest = decidingExecution(timeline, minutes);
+  const cause = last && !longest ? lateEnd(timeline, minutes, last) : null;
+  // What other nodes lose while they wait for that file costs nothing.
+  const costs = longest ? [] : [unreported(timeline, minutes, cause), shared(timeline, minutes, cause)];
+  const causes = [repeats(timeline, minutes, cause), ...costs, otherTimes(timeline)];
+  const isExplained = losses !== '' || longest !== null || cause !== null || causes.some(sentence => sentence !== '');
   const sentences = [
     losses,
     failures.text,
     emptyReruns(timeline),
-    decision(timeline, minutes, last, cause),
+    longest ? decided(timeline, minutes, longest) : ends(timeline, minutes, last, cause),
     ...causes,
-    isExplained ? '' : rest(timeline, minutes),
+    isExplained ? '' : rest(minutes),
   ];
-  const slow = decidingExecution(timeline, minutes)?.file ?? cause?.file ?? null;
+  const slow = (longest ?? cause)?.file ?? null;
   return { text: joined(sentences), paths: [...failures.paths, ...(slow === null ? [] : [timeline.paths[slow]!])] };
 }
 
@@ -117,15 +116,15 @@ function overdue(atWork: readonly NodeLane[], timeline: Timeline): string[] {
   ];
 }
 
-function decision(timeline: Timeline, minutes: Minutes, last: LastNode | null, cause: ToldCause | null): string {
-  const longest = decidingExecution(timeline, minutes);
-  if (longest) {
-    const { file, seconds, node_index } = longest;
-    const share = durationText(minutes.parts.find(({ name }) => name === 'even_share')!.seconds);
-    const { late } = minutes.nodes[node_index]!;
-    const start = late > leastDelay(minutes.wall) ? ` That node started ${durationText(late)} late.` : '';
-    return `${timeline.paths[file]} decides this build: it took ${durationText(seconds)} on node ${node_index}${grownText(timeline, longest)}, longer than an even share of ${share}.${start}`;
-  }
+function decided(timeline: Timeline, minutes: Minutes, longest: LongExecution): string {
+  const { file, seconds, node_index } = longest;
+  const share = durationText(minutes.parts.find(({ name }) => name === 'even_share')!.seconds);
+  const { late } = minutes.nodes[node_index]!;
+  const start = late > leastDelay(minutes.wall) ? ` That node started ${durationText(late)} late.` : '';
+  return `${timeline.paths[file]} decides this build: it took ${durationText(seconds)} on node ${node_index}${grownText(timeline, longest)}, longer than an even share of ${share}.${start}`;
+}
+
+function ends(timeline: Timeline, minutes: Minutes, last: LastNode | null, cause: ToldCause | null): string {
   if (!last) return minutes.nodes.length === 1 && !minutes.nodes[0]!.isLost ? 'One node ran everything.' : '';
   const { lane, before, late, first, spread } = last;
   const together = leastDelay(minutes.wall);
@@ -142,8 +141,7 @@ function decision(timeline: Timeline, minutes: Minutes, last: LastNode | null, c
 function unreported(timeline: Timeline, minutes: Minutes, cause: ToldCause | null): string {
   const { parts, wall, nodes } = minutes;
   const { seconds } = parts.find(({ name }) => name === 'unreported')!;
-  if (seconds <= Math.max(leastDelay(wall), UNREPORTED_PART * wall) || decidingExecution(timeline, minutes)) return '';
-  if (cause?.name === 'unreported') return '';
+  if (seconds <= Math.max(leastDelay(wall), UNREPORTED_PART * wall) || cause?.name === 'unreported') return '';
   const ran = timeline.nodes.flatMap(({ spans }) => spans.flatMap(span => span.seconds)).filter(time => time !== null);
   const ofFile = nodes.reduce((sum, node) => sum + node.unreported, 0) / ran.length;
   return `A file took about ${durationText(ofFile)} that is in no report, ${durationText(seconds)} of the build: fewer and larger files, or a runner that keeps what it loads, would save most of that.`;
@@ -168,7 +166,7 @@ const SHARED: readonly Loss[] = ['slow_nodes', 'estimates', 'late_starts', 'gaps
 function shared(timeline: Timeline, minutes: Minutes, cause: ToldCause | null): string {
   const { wall } = minutes;
   const most = largestLoss(minutes, SHARED);
-  if (most.seconds <= Math.max(leastDelay(wall), SHARED_PART * wall) || decidingExecution(timeline, minutes)) return '';
+  if (most.seconds <= Math.max(leastDelay(wall), SHARED_PART * wall)) return '';
   const isSaid = cause?.name === most.name || (most.name === 'late_starts' && timeline.nodes.some(({ start }) => start === null));
   if (isSaid) return '';
   const cost = `${durationText(most.seconds)} of the build`;
@@ -182,10 +180,10 @@ function shared(timeline: Timeline, minutes: Minutes, cause: ToldCause | null): 
 }
 
 /** Says how much was lost, and to what most of it, where no other sentence explains it; empty: little. */
-function rest(timeline: Timeline, minutes: Minutes): string {
+function rest(minutes: Minutes): string {
   const { wall, floor } = minutes;
-  if (wall - floor <= leastDelay(wall) || decidingExecution(timeline, minutes)) return '';
   const lost = wall - floor;
+  if (lost <= leastDelay(wall)) return '';
   const { name, seconds } = largestLoss(minutes, LOSSES);
   const part = seconds >= lost / 2 ? 'most of it' : `the largest part, ${durationText(seconds)},`;
   return `Nothing stands out: ${durationText(lost)} was lost, ${part} to ${LOSS_TEXTS[name]}.`;
@@ -231,15 +229,13 @@ function handedTo(files: MinutesAnswer['missing']): string {
 }
 
 /** Names the nodes that gave files back or restarted, as a sentence; empty: none did, or it cost little, or another sentence tells it. */
-function repeats(timeline: Timeline, { nodes: minutes, wall }: Minutes, cause: ToldCause | null): string {
-  const { nodes } = timeline;
+function repeats({ nodes }: Timeline, { nodes: minutes, wall }: Minutes, cause: ToldCause | null): string {
   const costly = nodes.filter(({ start, node_index }) => start !== null && minutes[node_index]!.repeats > wall * REPEATS_PART);
   const silent = costly.filter(({ spans }) => spans.some(({ lease }) => lease === 'expired' || lease === 'returned'));
   if (silent.length > 0) return `${nodesText(indexesOf(silent))} fell silent, and ${agree(silent.length, 'its', 'their')} files ran again.`;
   // Of a node that ended late because of its repeats the sentence before says why.
-  const isSaid = ({ node_index }: NodeLane) =>
-    (cause?.name === 'repeats' || cause?.name === 'gaps') && lastNode(timeline)?.lane.node_index === node_index;
-  const restarted = costly.filter(lane => !isSaid(lane) && lane.spans.some(({ lease, is_replay }) => lease === 'restarted' || is_replay));
+  const said = cause?.name === 'repeats' || cause?.name === 'gaps' ? cause.node_index : null;
+  const restarted = costly.filter(lane => lane.node_index !== said && hasRestarted(lane));
   return restarted.length > 0 ? `${nodesText(indexesOf(restarted))} restarted, and files ran again.` : '';
 }
 

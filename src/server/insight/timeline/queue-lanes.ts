@@ -9,8 +9,6 @@ import { isRecorded, type NodeLane, type Span } from './timeline.js';
 
 export interface Lanes {
   nodes: NodeLane[];
-  /** Some node may be at work. */
-  isRunning: boolean;
   /** If nothing else happens, the first of the nodes at work counts as lost after this time; Infinity: none is at work. */
   steadyFor: Millis;
   /** Some node was cancelled, and all others that have begun have ended. */
@@ -47,9 +45,8 @@ export function queueLanes({ nodeTotal, batches, runs, beganAt }: QueueHistory, 
   const steadyNow = now + (last ? shifts.get(last)! : 0);
   const states = lanes.map(lane => lane.end(steadyNow));
   const steadyFor = Math.min(...lanes.map(lane => lane.patience ?? Infinity));
-  const isRunning = states.includes('at work');
-  const isCancelled = !isRunning && !states.includes('lost') && wasCancelled(lanes);
-  return { nodes: lanes.map(lane => lane.toLane()), isRunning, isCancelled, steadyFor, now: steadyNow };
+  const isCancelled = steadyFor === Infinity && !states.includes('lost') && wasCancelled(lanes);
+  return { nodes: lanes.map(lane => lane.toLane()), isCancelled, steadyFor, now: steadyNow };
 }
 
 /**

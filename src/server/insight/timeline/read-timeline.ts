@@ -63,7 +63,7 @@ async function ofQueue({ plans, queues }: Store, { plan, node_total, created_at:
   const lanes = queueLanes({ nodeTotal: node_total, batches, runs, beganAt }, columns, now);
   const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
   const isWaiting = !lanes.isCancelled && hasFilesLeft(batches, weights.length);
-  const timeline = toTimeline('queue', lanes, columns, { beganAt, waitsFor: isWaiting ? lastAt + SILENT_MILLISECONDS - now : -1 });
+  const timeline = toTimeline('queue', lanes, columns, { beganAt, waitsFor: isWaiting ? patienceSince(lastAt, now) : null });
   const read = { ...timeline, expectedCost: costs[0] ?? null, cost };
   if (read.is_running) return read;
   // What a queue learns while it runs rests on estimates. The recorded times tell more.
@@ -97,8 +97,8 @@ async function ofSplit(
   const columns = new FileColumns();
   const planned = parts.map(files => files.map(({ path, seconds, isGuess }) => columns.plan(path, seconds, isGuess)));
   const lanes = recordedLanes({ nodeTotal: node_total, planned, runs, beganAt }, columns, now);
-  const timeline = toTimeline('split', lanes, columns, { beganAt, waitsFor: -1 });
-  const areStartsKnown = !lanes.isRunning && runs.every(({ asked_at }) => asked_at !== null);
+  const timeline = toTimeline('split', lanes, columns, { beganAt, waitsFor: null });
+  const areStartsKnown = !timeline.is_running && runs.every(({ asked_at }) => asked_at !== null);
   const learned = areStartsKnown ? await queues.learned(project, 'split') : null;
   if (!learned) return { ...timeline, areStartsKnown };
   const meanWeight = mean(columns.estimates.map(each => toWeight(each ?? 0)));
@@ -114,7 +114,7 @@ function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Milli
   const isWaiting = lanes.nodes.some(({ start }) => start === null);
   const firstAt = runs.reduce((first, run) => Math.min(first, run.created_at - millisecondsIn(run)), now);
   const beganAt = ciRun?.created_at ?? firstAt;
-  return toTimeline('recordings', lanes, columns, { beganAt, waitsFor: isWaiting ? lastAt + SILENT_MILLISECONDS - now : -1 });
+  return toTimeline('recordings', lanes, columns, { beganAt, waitsFor: isWaiting ? patienceSince(lastAt, now) : null });
 }
 
 /**
@@ -148,15 +148,21 @@ function lastOf(runs: readonly Run[], at: Millis): Millis {
   return runs.reduce((last, { created_at }) => Math.max(last, created_at), at);
 }
 
+/** For how long a node may still come after the last request or recording; null: it is too late. */
+function patienceSince(lastAt: Millis, now: Millis): Millis | null {
+  const left = lastAt + SILENT_MILLISECONDS - now;
+  return left < 0 ? null : left;
+}
+
 interface Extent {
   beganAt: Millis;
-  /** For how long the build runs although no node is at work; negative: it does not. */
-  waitsFor: Millis;
+  /** For how long the build runs although no node is at work; null: it does not. */
+  waitsFor: Millis | null;
 }
 
 function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, { beganAt, waitsFor }: Extent): Timeline {
-  const isRunning = lanes.isRunning || waitsFor >= 0;
-  const steadyFor = Math.min(lanes.steadyFor, waitsFor < 0 ? Infinity : waitsFor);
+  const steadyFor = Math.min(lanes.steadyFor, waitsFor ?? Infinity);
+  const isRunning = steadyFor < Infinity;
   const { nodes, paused } = cutPauses(endedWithFiles(lanes.nodes));
   const starts = nodes.flatMap(({ start }) => start ?? []);
   // A split is first used by the first node that begins.

@@ -35,7 +35,7 @@ export function recordedLanes({ nodeTotal, planned, runs, beganAt }: RecordedHis
     return { node_index, start: beganAt, recordedAt: null, end, spans: [span] };
   });
   // Nodes that record at their end do not say that they were cancelled.
-  return { nodes, isRunning: steadyFor < Infinity, isCancelled: false, steadyFor, now };
+  return { nodes, isCancelled: false, steadyFor, now };
 }
 
 function recordedLane(

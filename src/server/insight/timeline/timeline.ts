@@ -63,6 +63,11 @@ export function hasRecordedLast({ recordedAt, spans }: NodeLane): boolean {
   return recordedAt !== null && recordedAt >= (spans.at(-1)?.to ?? 0);
 }
 
+/** Reports whether a process of a node began again and left files, or ran files again. */
+export function hasRestarted({ spans }: Pick<NodeLane, 'spans'>): boolean {
+  return spans.some(({ is_replay, lease }) => is_replay || lease === 'restarted');
+}
+
 /** A lane with other times. */
 export function withTimes(lane: NodeLane, timeOf: (time: number) => number): NodeLane {
   const orNull = (time: number | null) => (time === null ? null : timeOf(time));
