@@ -54,9 +54,10 @@ export async function get<T>(path: string, request: Request): Promise<T> {
 }
 
 /** Sends JSON to the server, and returns what it answers. Rejects with a Problem. */
-export function post<T>(path: string, message: object, request: Request): Promise<T> {
+export async function post<T>(path: string, message: object, request: Request): Promise<T> {
   const headers = { ...projectHeader(request), 'Content-Type': 'application/json', 'Ballast-Dashboard': '1' };
-  return send<T>(path, { method: 'POST', headers, body: JSON.stringify(message) }, request);
+  const { response, text } = await exchange(path, { method: 'POST', headers, body: JSON.stringify(message) }, request);
+  return answerOf(request.attempt, response, text) as T;
 }
 
 function projectHeader({ project }: Request): Record<string, string> {
@@ -69,11 +70,6 @@ export async function getHtml(path: string, request: Request): Promise<string> {
   // A guide is a part of a page. A whole page comes from somewhere else.
   if (!response.ok || /^\s*<(!doctype|html)\b/i.test(text)) throw foreignAnswer(request.attempt, response, text);
   return text;
-}
-
-async function send<T>(path: string, init: RequestInit, request: Request): Promise<T> {
-  const { response, text } = await exchange(path, init, request);
-  return answerOf(request.attempt, response, text) as T;
 }
 
 async function exchange(path: string, init: RequestInit, { attempt, signal }: Request): Promise<{ response: Response; text: string }> {

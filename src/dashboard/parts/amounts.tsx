@@ -1,4 +1,4 @@
-import { clock, duration, exactDuration, exactTime, when } from '../text/format.js';
+import { clock, duration, exactDuration, exactTime, isOfLastDay, when } from '../text/format.js';
 
 /** Seconds as people read them, and exactly on hover. */
 export function Duration({ seconds }: { seconds: number | null | undefined }) {
@@ -11,11 +11,11 @@ export function Duration({ seconds }: { seconds: number | null | undefined }) {
 
 /** When something was: relative under a day, then its day, with the time of day in a wide table if that is wanted; exactly on hover. */
 export function When({ time, hasClock = false }: { time: string; hasClock?: boolean }) {
-  const text = when(time, Date.now());
+  const now = Date.now();
   return (
     <time class="number" dateTime={time} title={exactTime(time)}>
-      {text}
-      {hasClock && !text.includes(' ') && <span class="clock"> {clock(time)}</span>}
+      {when(time, now)}
+      {hasClock && !isOfLastDay(time, now) && <span class="clock"> {clock(time)}</span>}
     </time>
   );
 }

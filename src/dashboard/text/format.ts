@@ -65,9 +65,15 @@ export function bytes(value: number): string {
 export function when(time: string | number, now: number): string {
   const millis = new Date(time).getTime();
   const seconds = (now - millis) / 1000;
-  if (seconds < 0 || seconds >= DAY) return isoDay(millis);
+  if (!isOfLastDay(time, now)) return isoDay(millis);
   if (seconds < MINUTE) return 'just now';
   return seconds < HOUR ? `${Math.floor(seconds / MINUTE)} m ago` : `${Math.floor(seconds / HOUR)} h ago`;
+}
+
+/** Reports whether a time is less than a day ago. */
+export function isOfLastDay(time: string | number, now: number): boolean {
+  const seconds = (now - new Date(time).getTime()) / 1000;
+  return seconds >= 0 && seconds < DAY;
 }
 
 /** A time in the reader's zone as `2026-11-22 14:02:11`. */

@@ -1,6 +1,6 @@
 import { agree } from '../../../base/plural.js';
 import type { CompletenessAnswer } from '../../../protocol/answers/completeness.js';
-import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import type { FileOfNode, MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import { missesFiles } from '../../../protocol/build-state.js';
 import { useLive } from '../../data/live.js';
 import { Path } from '../../parts/path.js';
@@ -11,8 +11,6 @@ import { useAddress } from '../../routes/router.js';
 import { withQuery } from '../../routes/routes.js';
 import { count, number } from '../../text/format.js';
 import { linkTo } from './link.js';
-
-type FileOfNode = MinutesAnswer['missing'][number];
 
 /** Did every file run, and which failed? */
 export function BuildCompleteness({ build, project }: BuildViewProps) {

@@ -27,13 +27,16 @@ export function TimelineView({ project, build, timeline, lanes, matching, nodes 
   const isByNode = query.get('lanes') === 'node';
   const order = useMemo(() => (isOrdered && !isByNode ? lastFirst(lanes) : null), [lanes, isOrdered, isByNode]);
   const inOrder = (all: readonly Lane[]) => order?.map(lane => all[lane]!) ?? all;
+  const ordered = useMemo(() => inOrder(lanes), [lanes, order]);
+  const orderedMatching = useMemo(() => matching && inOrder(matching), [matching, order]);
+  const marks = useMemo(() => marksIn(lanes, timeline.wall, timeline.is_running), [lanes, timeline]);
   const zoomBy = (factor: number) => setView(zoom(shown, (shown.from + shown.to) / 2, factor, end));
   return (
     <>
       <Timeline
         timeline={timeline}
-        lanes={inOrder(lanes)}
-        matching={matching && inOrder(matching)}
+        lanes={ordered}
+        matching={orderedMatching}
         nodes={nodes}
         view={view}
         onView={setView}
@@ -43,10 +46,7 @@ export function TimelineView({ project, build, timeline, lanes, matching, nodes 
         project={project.id}
       />
       <div class="timeline-foot">
-        <Legend
-          marks={marksIn(lanes, timeline.wall, timeline.is_running)}
-          hasPieces={timeline.paths.some(path => pieceOf(path) !== null)}
-        />
+        <Legend marks={marks} hasPieces={timeline.paths.some(path => pieceOf(path) !== null)} />
         <div class="zoom">
           {isOrdered && (
             <button type="button" onClick={() => setQuery({ lanes: isByNode ? null : 'node' })}>

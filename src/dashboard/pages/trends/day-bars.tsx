@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
+import { DAY_MILLISECONDS } from '../../../base/time.js';
 import type { DayTrend } from '../../../protocol/answers/trends.js';
 import { fullBar } from '../../parts/charts/bar-scale.js';
-
-const DAY = 86_400_000;
 
 /** The parts of a bar, from the bottom up. */
 export interface BarPart {
@@ -31,7 +30,7 @@ interface Props {
 export function DayBars({ label, days, range, width, parts, ticks, tickText, reading }: Props) {
   const [pointed, setPointed] = useState<number | null>(null);
   const first = Date.parse(range.from);
-  const end = Math.max(Date.parse(range.to) + DAY, Date.parse(days.at(-1)?.day ?? range.to) + width * DAY);
+  const end = Math.max(Date.parse(range.to) + DAY_MILLISECONDS, Date.parse(days.at(-1)?.day ?? range.to) + width * DAY_MILLISECONDS);
   const span = end - first;
   const totals = days.map(day => parts.reduce((sum, { value }) => sum + Math.max(0, value(day)), 0));
   const full = fullBar(totals) || 1;
@@ -67,7 +66,7 @@ export function DayBars({ label, days, range, width, parts, ticks, tickText, rea
             <div
               key={day.day}
               class={totals[i]! > full ? 'bar cut' : 'bar'}
-              style={{ left: `${place(day)}%`, width: `${(100 * width * DAY) / span}%` }}
+              style={{ left: `${place(day)}%`, width: `${(100 * width * DAY_MILLISECONDS) / span}%` }}
             >
               {parts.map(
                 ({ name, value }) => value(day) > 0 && <span key={name} class={`swatch ${name}`} style={{ height: height(value(day)) }} />,

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { DAY_MILLISECONDS } from '../../../base/time.js';
 import type { BuildTrend, DayTrend } from '../../../protocol/answers/trends.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { Duration } from '../../parts/amounts.js';
@@ -12,6 +13,7 @@ import { searchOf } from '../builds/search.js';
 import { costText } from './cost.js';
 import { type BarPart, DayBars } from './day-bars.js';
 import { DayPlot, type DayPlotProps } from './day-plot.js';
+import { dateOf } from './growth.js';
 
 interface Props {
   project: ProjectLine;
@@ -111,8 +113,7 @@ function Lines({ reading, ...chart }: LinesProps) {
 
 /** The address of the builds of a bar. */
 function buildsOf(project: ProjectLine, { branch }: BuildTrend, from: string, days: number): string {
-  const to = new Date(Date.parse(from) + (days - 1) * 86_400_000).toISOString().slice(0, 10);
-  const query = { from, to, ...(branch !== null && { branch }) };
+  const query = { from, to: dateOf(Date.parse(from) / DAY_MILLISECONDS + days - 1), ...(branch !== null && { branch }) };
   return withQuery(projectPath(project.name, 'builds'), { q: searchOf(query) });
 }
 

@@ -1,8 +1,7 @@
+import { DAY_MILLISECONDS } from '../../../base/time.js';
 import type { BuildTrend, DayTrend, FileTrend } from '../../../protocol/answers/trends.js';
 import { count, duration, percent } from '../../text/format.js';
 import { commitOf, nameOf } from '../../text/in-sentence.js';
-
-const DAY = 86_400_000;
 
 /** Two spans of days that are compared: the first and the last of those with builds. Dates as 2026-11-22. */
 export interface Spans {
@@ -18,7 +17,7 @@ export interface Spans {
 
 /** Returns the days at both ends of a range that are compared: a week, or of a longer range four. Null: too few days have builds. */
 export function spansOf({ to, days }: Pick<BuildTrend, 'to' | 'days'>): Spans | null {
-  const [begin, end] = [days[0], days.at(-1)].map(day => day && Date.parse(day.day) / DAY);
+  const [begin, end] = [days[0], days.at(-1)].map(day => day && Date.parse(day.day) / DAY_MILLISECONDS);
   if (begin === undefined || end === undefined || begin === end) return null;
   const length = Math.min(end - begin > 120 ? 28 : 7, Math.floor((end - begin + 1) / 2));
   return {
@@ -30,7 +29,8 @@ export function spansOf({ to, days }: Pick<BuildTrend, 'to' | 'days'>): Spans | 
   };
 }
 
-const dateOf = (day: number) => new Date(day * DAY).toISOString().slice(0, 10);
+/** The date of a day, by its number since 1970. */
+export const dateOf = (day: number) => new Date(day * DAY_MILLISECONDS).toISOString().slice(0, 10);
 
 /** A ratio between this and its inverse is none that a sentence names. */
 const AS_BEFORE = 1.03;

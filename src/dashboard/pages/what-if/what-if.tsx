@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BuildLines } from '../../../protocol/answers/trends.js';
 import type { Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
+import { limits } from '../../../protocol/limits.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { priceText } from '../../../protocol/price.js';
 import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
@@ -27,9 +28,6 @@ import { LastBuilds } from './last-builds.js';
 import { Savings } from './savings.js';
 import { difference, whatIfSentences } from './sentences.js';
 
-/** Builds whose most common number of nodes is the usual one. */
-const BUILDS = 100;
-
 /** Time that the handle rests before its number stands in the address, in milliseconds. Browsers limit how often it may change. */
 const REST = 200;
 
@@ -40,14 +38,15 @@ const REST = 200;
 export function WhatIfPage({ project }: ProjectPageProps) {
   const named = useAddress().query.get('build');
   const live = useLive<BuildLines>(
-    named === null ? withQuery('/v1/build_summaries', { branch: project.default_branch, limit: BUILDS }) : null,
+    named === null ? withQuery('/v1/build_summaries', { branch: project.default_branch, limit: limits.trendBuilds }) : null,
     {
       attempt: 'find the newest build',
       project: project.id,
     },
   );
   const ended = live.data?.builds.filter(build => build.build_id !== null && !build.is_running) ?? [];
-  const usual = ended.filter(build => build.node_total === usualNodeTotal(ended));
+  const usualNodes = usualNodeTotal(ended);
+  const usual = ended.filter(build => build.node_total === usualNodes);
   const newest = usual.find(({ state }) => hasEndedComplete(state)) ?? usual[0];
   const build = named ?? newest?.build_id ?? null;
   // The same element for both, so that the handle keeps the focus when the address names the build.
