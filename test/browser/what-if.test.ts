@@ -45,15 +45,28 @@ describe('what-if and why', () => {
   it('plays the build with whole files, and in pieces again', async () => {
     const { tab } = await open();
     const pieces = tab.getByRole('checkbox', { name: /^In pieces With 1 file in pieces, 8 nodes end/ });
-    const limit = tab.getByText(/From \d+ on, (more nodes bring little, and from \d+ on )?bulk-import\.spec\.ts decides/);
+    const cuts = tab.getByRole('group', { name: /^Cut a file/ });
     await pieces.waitFor();
     expect(await pieces.isChecked()).toBe(true);
-    expect(await limit.count()).toBe(0);
+    expect(await cuts.count()).toBe(0);
     await pieces.press('Space');
-    await limit.waitFor();
+    await cuts.waitFor();
     expect(await pieces.isChecked()).toBe(false);
     await pieces.press('Space');
-    await limit.waitFor({ state: 'detached' });
+    await cuts.waitFor({ state: 'detached' });
+  });
+
+  it('says first how many nodes are enough, which the chart marks', async () => {
+    const { tab } = await open();
+    const first = await tab.getByRole('heading', { level: 1 }).innerText();
+    expect(first).toMatch(/^(The usual )?\d+ nodes: (\d+ of \d+ builds end within|the median build ends in) /);
+    const number = /\d+/.exec(first)![0];
+    await tab
+      .locator('.what-if-chart .useful')
+      .getByText(new RegExp(`^${number}: `))
+      .waitFor();
+    await tab.getByText('What this assumes, and other assumptions to try').click();
+    await tab.getByText('The planner of the server hands out batches from a queue.').waitFor();
   });
 
   it('tells by keys what a cut brings, which stays where it was', async () => {

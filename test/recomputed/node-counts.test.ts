@@ -63,8 +63,11 @@ describe('the numbers of nodes of the last builds', () => {
     expect(answer.bound).toEqual({ nodes: numbers[bound], path: PATHS[0] });
     const today = recomputed.find(({ nodes }: any) => nodes === 3);
     expect(answer.sentence).toBe(
-      `${least.nodes} nodes: ${least.within} of 10 builds end within 2 m 20 s; 3 nodes: ${today.within} of 10. From ${numbers[bound]} nodes on, ${PATHS[0]} decides.`,
+      `${least.nodes} nodes: ${least.within} of 10 builds end within 2 m 20 s; the usual 3: ${today.within} of 10.`,
     );
+    const more = Math.round(100 * (least.node_seconds.sample / today.node_seconds.sample - 1));
+    expect(answer.remarks).toEqual([`They take ${more} % more node-minutes.`]);
+    expect(answer).toMatchObject({ usual_nodes: 3, left_out: 1 });
   });
 
   it('have the measured wall times of the builds', async () => {
@@ -75,7 +78,8 @@ describe('the numbers of nodes of the last builds', () => {
 
   it('cost what the settings of the project say, whose target counts', async () => {
     const before = await counts();
-    expect(before).toMatchObject({ target: null, recommended: before.useful_nodes });
+    expect(before.target).toBeNull();
+    expect(before.counts.some(({ nodes }: any) => nodes === before.recommended)).toBe(true);
     const settings = { ...noSettings, price: { amount: 0.06, currency: 'EUR' }, setup: 10, target: 140 };
     await shared.store.access.replaceSettings(client.id, noSettings, settings);
     const answer = await counts();
@@ -96,19 +100,46 @@ describe('the numbers of nodes of the last builds', () => {
       5,
     );
     expect(paid).toBeLessThan(node_seconds);
+    const [more] = answer.remarks;
+    const { jobs, job_seconds } = (await get('/v1/trends/builds?by=range')).days[0];
+    const spent = (0.06 / 60) * (job_seconds + 10 * jobs);
+    const priceOf = (count: number) => answer.counts.find((each: any) => each.nodes === count).price.amount;
+    const other = (spent * priceOf(answer.recommended)) / priceOf(3);
+    expect(more).toBe(`The last 30 days would have cost about €${other.toFixed(2)} instead of €${spent.toFixed(2)}, on all branches.`);
     expect(answer).toMatchObject({ target: 140, recommended: (await counts('?target=140')).recommended });
   });
 
   it('say that no number is enough', async () => {
-    const { sentence, recommended, useful_nodes } = await counts('?target=50');
-    expect(recommended).toBe(useful_nodes);
-    expect(sentence).toMatch(/No number up to \d+ is enough for 9 of 10\./);
+    const { sentence, remarks, recommended, bound } = await counts('?target=50');
+    expect(sentence).toMatch(new RegExp(`^${recommended} nodes: \\d of 10 builds ends? within 50 s; the usual 3: 0 of 10\\.$`));
+    expect(remarks[0]).toMatch(/^No number up to \d+ is enough for 9 of 10\.$/);
+    expect(remarks[1]).toBe(`With more, ${bound.path} decides.`);
+  });
+
+  it('are compared with the usual number, not with that of the newest build, and leave out a build with a few files', async () => {
+    const before = await counts('?target=140');
+    const [path] = PATHS;
+    await playCiRun(client, clock, { mode: 'queue', commit_hash: 'few', files: { [path!]: 60 }, nodes: [{}, {}, {}, {}, {}] });
+    clock.advance({ seconds: 3600 });
+    await shared.summarize();
+    const after = await counts('?target=140');
+    expect(after).toEqual({ ...before, left_out: before.left_out + 1, remarks: after.remarks });
   });
 
   it('are none without a build', async () => {
     expect(await counts('?branch=other')).toEqual({
-      ...{ branch: 'other', target: expect.any(Number), builds: [], counts: [], useful_nodes: null, recommended: null, bound: null },
+      ...{
+        branch: 'other',
+        target: expect.any(Number),
+        builds: [],
+        counts: [],
+        left_out: 0,
+        usual_nodes: null,
+        recommended: null,
+        bound: null,
+      },
       sentence: 'No build of the branch that ended complete can be played.',
+      remarks: [],
     });
     expect(await counts('?target=0')).toEqual({ errors: [{ target: [expect.any(String)] }] });
   });

@@ -45,8 +45,6 @@ export interface WhatIfAnswer extends BuildHead {
   variants: Variant[];
   /** More nodes than these bring little: 1 % more of them shortens the wall time, with the set-up of a job, by less than 0.5 %. */
   useful_nodes: Count;
-  /** The least and the most of the last builds of the default branch that ended complete, at most ten; null: it is known of none. */
-  useful_range: { branch: string; builds: Count; least: Count; most: Count } | null;
   /** The longest file. Of a file in pieces, the longest piece on as many nodes as can be useful. */
   longest: { path: string; seconds: number } | null;
   /**
@@ -72,13 +70,20 @@ export interface NodeCountsAnswer {
   builds: { build_id: Uuid; commit_hash: string; at: Timestamp; node_total: Count; wall: number }[];
   /** By number of nodes, ascending. */
   counts: NodeCount[];
-  /** More nodes than these, of the numbers that were played, make the median build faster by no more than 1 %; null: no build was played. */
-  useful_nodes: Count | null;
-  /** The least number that was played with which nine of ten builds end within the target, or else `useful_nodes`. */
+  /** Builds between these that were not played: incomplete, or with less than half of the files of the largest one. */
+  left_out: Count;
+  /** The most common number of nodes of the last 100 builds of the branch; null: it has none. */
+  usual_nodes: Count | null;
+  /**
+   * The least number that was played with which nine of ten builds end within the target, or else beyond which more bring little to the
+   * median build (see WhatIfAnswer.useful_nodes); null: no build was played.
+   */
   recommended: Count | null;
   /** From this number on the longest file decides when most of the builds end; null: with no number that was played. */
   bound: { nodes: Count; path: string } | null;
+  /** What the recommended number brings, and in further sentences what it costs and why more bring little. */
   sentence: string;
+  remarks: string[];
 }
 
 /** Times of the builds on a number of nodes. Durations are seconds. */

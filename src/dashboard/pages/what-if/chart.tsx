@@ -2,8 +2,7 @@ import { useRef } from 'preact/hooks';
 import type { Variant } from '../../../protocol/answers/what-if.js';
 import { useWidth } from '../../parts/charts/width.js';
 import { count, duration, number, offset } from '../../text/format.js';
-import { AxisNames } from './axis-names.js';
-import { type Curve, columnAfter, columnAt, curveOf, type Frame } from './curve.js';
+import { type Curve, columnAfter, columnAt, curveOf, type Frame, xOf } from './curve.js';
 
 const HEIGHT = 360;
 /** The width of the grip, which has the number of nodes at the handle. */
@@ -13,10 +12,13 @@ const MARK_TEXT = 140;
 
 interface Props {
   variants: readonly Variant[];
-  /** Indices of variants: at the handle, of the build, and from which on more nodes bring little. */
+  /** Indices of variants: at the handle, and of the build. */
   chosen: number;
   today: number;
-  useful: number;
+  /** A number of nodes, which need not be that of a variant, and what is said of it. */
+  mark: { nodes: number; text: string };
+  /** Wall time to reach; null: none is set. */
+  target: number | null;
   onChoose: (index: number) => void;
 }
 
@@ -30,10 +32,11 @@ export function Chart(props: Props) {
   );
 }
 
-function Drawing({ variants, chosen, today, useful, onChoose, width }: Props & { width: number }) {
+function Drawing({ variants, chosen, today, mark, target, onChoose, width }: Props & { width: number }) {
   const margin = width < 600 ? 44 : 64;
   const frame: Frame = { width, height: HEIGHT, left: margin, right: margin, top: 72, bottom: 44 };
-  const curve = curveOf(variants, frame, variants[today]!.wall);
+  const curve = curveOf(variants, frame, variants[today]!.wall, target);
+  const markX = xOf(variants, curve, mark.nodes);
   const svg = useRef<SVGSVGElement>(null);
   const choose = (event: PointerEvent) => {
     const { left } = svg.current!.getBoundingClientRect();
@@ -57,12 +60,15 @@ function Drawing({ variants, chosen, today, useful, onChoose, width }: Props & {
       {curve.bars.map((bar, i) => (
         <rect key={variants[i]!.nodes} class={i === chosen ? 'work chosen' : 'work'} {...bar} />
       ))}
-      <Mark
-        x={curve.xs[useful]!}
-        frame={frame}
-        text={`${number(variants[useful]!.nodes)}: more bring little`}
-        isLast={curve.xs[useful]! > width / 2}
-      />
+      <Mark x={markX} frame={frame} text={`${number(mark.nodes)}: ${mark.text}`} isLast={markX > width / 2} />
+      {curve.targetY !== null && (
+        <g class="target">
+          <path d={`M${margin} ${Math.round(curve.targetY) + 0.5}H${width - margin}`} />
+          <text x={width - margin - 4} y={curve.targetY - 6} text-anchor="end">
+            target {duration(target)}
+          </text>
+        </g>
+      )}
       <clipPath id="what-if-frame">
         <rect x={0} y={frame.top} width={width} height={HEIGHT} />
       </clipPath>
@@ -103,7 +109,15 @@ function Axes({ curve, frame, handle }: { curve: Curve; frame: Frame; handle: nu
             {nodes}
           </text>
         ))}
-      <AxisNames width={width} height={height} />
+      <text class="wall-name" x={0} y={14}>
+        wall time
+      </text>
+      <text x={width} y={14} text-anchor="end">
+        node-minutes
+      </text>
+      <text x={width / 2} y={height - 4} text-anchor="middle">
+        nodes
+      </text>
     </g>
   );
 }
@@ -123,7 +137,7 @@ function Mark({ x, frame, text, isLast }: { x: number; frame: Frame; text: strin
   );
 }
 
-function Handle({ variants, chosen, curve, frame, onChoose }: Omit<Props, 'today' | 'useful'> & { curve: Curve; frame: Frame }) {
+function Handle({ variants, chosen, curve, frame, onChoose }: Omit<Props, 'today' | 'mark' | 'target'> & { curve: Curve; frame: Frame }) {
   const { nodes, wall, node_seconds } = variants[chosen]!;
   const x = curve.xs[chosen]!;
   const text = `${duration(wall)}, ${number(node_seconds / 60)} node-minutes`;

@@ -16,12 +16,21 @@ interface Props {
   onChange: (changes: Record<string, string | null>) => void;
 }
 
-/** The switches: with which estimates, starts and costs the build is played again, and which files run in pieces or are cut. */
-export function Controls({ answer, choices, uncut, saved, onChange }: Props) {
-  const { assumptions } = answer;
+/** The switches for files: which ones run in pieces or are cut. */
+export function LongFiles({ answer, choices, uncut, saved, onChange }: Props) {
   return (
     <section>
-      <h2>Play the build with</h2>
+      {uncut.pieces && <InPieces {...{ answer, uncut, onChange }} />}
+      {!answer.assumptions.in_pieces && <Cuts key={answer.build_id} {...{ answer, choices, saved, onChange }} />}
+    </section>
+  );
+}
+
+/** With which estimates, starts and costs the build is played again, and what else is assumed. */
+export function Assumed({ answer: { assumptions }, choices, onChange }: Pick<Props, 'answer' | 'choices' | 'onChange'>) {
+  return (
+    <details>
+      <summary>What this assumes, and other assumptions to try</summary>
       <div class="choices">
         <label>
           Mode
@@ -61,9 +70,12 @@ export function Controls({ answer, choices, uncut, saved, onChange }: Props) {
           onChange={setup => onChange({ setup })}
         />
       </div>
-      {uncut.pieces && <InPieces {...{ answer, uncut, onChange }} />}
-      {!assumptions.in_pieces && <Cuts key={answer.build_id} {...{ answer, choices, saved, onChange }} />}
-    </section>
+      <ul>
+        {assumptions.sentences.map(sentence => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

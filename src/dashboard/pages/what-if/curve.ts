@@ -24,6 +24,8 @@ export interface Curve {
   measured: { x: number; y: number; nodes: number }[];
   wallTicks: { y: number; seconds: number }[];
   workTicks: { y: number; seconds: number }[];
+  /** The height of the target; null: there is none in the frame. */
+  targetY: number | null;
   nodeTicks: { x: number; nodes: number }[];
 }
 
@@ -32,9 +34,9 @@ const MOST_TIMES = 3;
 
 /**
  * Draws variants in the order of their numbers of nodes, one column each. The line leaves the frame where it is far above `usual`, the
- * wall time of the build, in seconds.
+ * wall time of the build, in seconds. @param target the wall time to reach; null: none is set
  */
-export function curveOf(variants: readonly Variant[], frame: Frame, usual: number): Curve {
+export function curveOf(variants: readonly Variant[], frame: Frame, usual: number, target: number | null = null): Curve {
   const { width, height, left, right, top, bottom } = frame;
   const column = (width - left - right) / Math.max(1, variants.length);
   const floor = height - bottom;
@@ -58,6 +60,7 @@ export function curveOf(variants: readonly Variant[], frame: Frame, usual: numbe
     measured: variants.flatMap(({ nodes, measured }, i) =>
       measured === null || measured > maxWall ? [] : [{ x: xs[i]!, y: wallY(measured), nodes }],
     ),
+    targetY: target !== null && target <= maxWall ? wallY(target) : null,
     wallTicks: secondTicks(maxWall).map(seconds => ({ y: wallY(seconds), seconds })),
     workTicks: minuteTicks(maxWork).map(seconds => ({ y: workY(seconds), seconds })),
     nodeTicks: variants.flatMap(({ nodes }, i) => (i % every === 0 ? [{ x: xs[i]!, nodes }] : [])),
@@ -65,6 +68,14 @@ export function curveOf(variants: readonly Variant[], frame: Frame, usual: numbe
 }
 
 const rounded = (pixels: number) => Math.round(pixels * 10) / 10;
+
+/** The horizontal position of a number of nodes, which may lie between two columns. */
+export function xOf(variants: readonly Variant[], { xs }: Pick<Curve, 'xs'>, nodes: number): number {
+  const after = variants.findIndex(variant => variant.nodes >= nodes);
+  if (after <= 0) return xs.at(after)!;
+  const [low, high] = [variants[after - 1]!.nodes, variants[after]!.nodes];
+  return xs[after - 1]! + ((nodes - low) / (high - low)) * (xs[after]! - xs[after - 1]!);
+}
 
 /** The index of the column at a horizontal position, the first or last one beyond the chart. */
 export function columnAt(x: number, count: number, { width, left, right }: Frame): number {

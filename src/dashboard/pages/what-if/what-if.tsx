@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BuildLines } from '../../../protocol/answers/trends.js';
-import type { Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js';
+import type { NodeCountsAnswer, Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
@@ -10,9 +10,10 @@ import { type Live, useLive } from '../../data/live.js';
 import { Duration, When } from '../../parts/amounts.js';
 import { Figure } from '../../parts/figure.js';
 import { FirstLine } from '../../parts/first-line.js';
+import { FoldedTable } from '../../parts/folded-table.js';
 import { Path } from '../../parts/path.js';
 import { Empty, Loaded } from '../../parts/states.js';
-import { type Column, Table } from '../../parts/table.js';
+import type { Column } from '../../parts/table.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress, useTitle } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
@@ -21,11 +22,10 @@ import { commitOf } from '../../text/in-sentence.js';
 import { buildName } from '../builds/state.js';
 import { Chart } from './chart.js';
 import { type Choices, choicesOf, whatIfPath } from './choices.js';
-import { Controls } from './controls.js';
+import { Assumed, LongFiles } from './controls.js';
 import { columnOf } from './curve.js';
 import { cutsSentence } from './cuts.js';
 import { LastBuilds } from './last-builds.js';
-import { Savings } from './savings.js';
 import { difference, whatIfSentences } from './sentences.js';
 
 /** Time that the handle rests before its number stands in the address, in milliseconds. Browsers limit how often it may change. */
@@ -50,7 +50,11 @@ export function WhatIfPage({ project }: ProjectPageProps) {
   const newest = usual.find(({ state }) => hasEndedComplete(state)) ?? usual[0];
   const build = named ?? newest?.build_id ?? null;
   // The same element for both, so that the handle keeps the focus when the address names the build.
-  return build === null ? <Loaded live={live}>{() => <NoBuild project={project} />}</Loaded> : <WhatIf project={project} build={build} />;
+  return build === null ? (
+    <Loaded live={live}>{() => <NoBuild project={project} />}</Loaded>
+  ) : (
+    <WhatIf {...{ project, build }} isNamed={named !== null} />
+  );
 }
 
 function NoBuild({ project }: { project: ProjectLine }) {
@@ -64,14 +68,24 @@ function NoBuild({ project }: { project: ProjectLine }) {
   );
 }
 
-function WhatIf({ project, build }: { project: ProjectLine; build: string }) {
+function WhatIf({ project, build, isNamed }: { project: ProjectLine; build: string; isNamed: boolean }) {
   const choices = choicesOf(useAddress().query);
   const live = useLive<WhatIfAnswer>(whatIfPath(build, choices), { attempt: 'play this build again', project: project.id });
   const uncut = useUncut(project, build, choices, live);
+  const branch = isNamed ? (live.data?.branch ?? null) : project.default_branch;
+  const last = useLive<NodeCountsAnswer>(branch === null ? null : withQuery('/v1/trends/node_counts', { branch }), {
+    attempt: 'play the last builds',
+    project: project.id,
+  });
   useTitle(live.data && buildName(live.data));
+  const waiting = 'Playing builds again with other numbers of nodes. A suite of 100,000 files takes some seconds …';
   return (
-    <Loaded live={live} waiting="Playing the build again with other numbers of nodes. A suite of 100,000 files takes some seconds …">
-      {answer => <Played {...{ project, build, choices, answer, uncut }} />}
+    <Loaded live={live} waiting={waiting}>
+      {answer => (
+        <Loaded live={last} waiting={waiting}>
+          {last => <Played {...{ project, build, choices, answer, uncut, last }} />}
+        </Loaded>
+      )}
     </Loaded>
   );
 }
@@ -97,60 +111,58 @@ interface PlayedProps {
   choices: Choices;
   answer: WhatIfAnswer;
   uncut: WhatIfAnswer | null;
+  last: NodeCountsAnswer;
 }
 
-function Played({ project, build, choices, answer, uncut }: PlayedProps) {
-  const { variants, node_total, useful_nodes } = answer;
+function Played({ project, build, choices, answer, uncut, last }: PlayedProps) {
+  const { variants, node_total } = answer;
   const [nodes, setNodes] = useNodes(build, node_total);
   const chosen = columnOf(variants, nodes);
   const today = columnOf(variants, node_total);
-  // Other methods are played without cuts.
-  const whole = answer.assumptions.cut.length === 0 ? answer : uncut;
+  const onChange = (changes: Record<string, string | null>) => setQuery({ build, ...changes });
   if (variants.length === 0) return <Empty title="Nothing of this build is recorded, so it cannot be played again." />;
   return (
     <>
-      <FirstLine sentences={whatIfSentences(answer, nodes, choices.in_pieces !== null)}>
-        <p class="small quiet build-name">
-          Played again:&nbsp;
-          <a href={projectPath(project.name, 'build', build)}>
-            <Path text={answer.branch} />
-          </a>
-          &nbsp;· {commitOf(answer.commit_hash)} · {count(node_total, 'node')} ·&nbsp;
-          <When time={answer.started_at} />
+      <FirstLine sentences={whatIfSentences(last, answer, choices.in_pieces !== null)}>
+        <p class="small quiet">
+          {count(last.builds.length, 'build')} played with each number of nodes
+          {last.left_out > 0 && `; ${number(last.left_out)} left out, which miss files or have less than half of them`}.{' '}
+          {last.target === null && (
+            <>
+              With <a href={projectPath(project.name, 'settings')}>a target</a>, this line says which number is enough.
+            </>
+          )}
         </p>
       </FirstLine>
+      <p class="small quiet build-name">
+        The chart has one of them:&nbsp;
+        <a href={projectPath(project.name, 'build', build)}>
+          <Path text={answer.branch} />
+        </a>
+        &nbsp;· {commitOf(answer.commit_hash)} · {count(node_total, 'node')} ·&nbsp;
+        <When time={answer.started_at} />
+      </p>
       <Chart
         {...{ variants, chosen, today }}
-        useful={columnOf(variants, useful_nodes)}
+        mark={markOf(last, answer)}
+        target={last.target}
         onChoose={index => setNodes(variants[index]!.nodes)}
       />
       <Reading chosen={variants[chosen]!} today={variants[today]!} />
-      <Controls
-        answer={answer}
-        choices={choices}
+      <LongFiles
+        {...{ answer, choices, onChange }}
         uncut={uncut ?? answer}
         saved={uncut ? cutsSentence(answer, uncut, variants[chosen]!.nodes) : ''}
-        onChange={changes => setQuery({ build, ...changes })}
       />
-      <LastBuilds project={project} branch={answer.branch} />
-      {whole && <Savings answer={whole} wall={whole.variants[columnOf(whole.variants, node_total)]!.wall} />}
-      <section>
-        <h2>What this assumes</h2>
-        <ul>
-          {answer.assumptions.sentences.map(sentence => (
-            <li key={sentence}>{sentence}</li>
-          ))}
-        </ul>
-      </section>
-      <details>
-        <summary>The same numbers as a table</summary>
-        <Table
-          label="Numbers of nodes"
-          columns={COLUMNS.filter(({ name }) => name !== 'cost' || variants[0]!.price)}
-          rows={variants}
-          keyOf={variant => variant.nodes}
-        />
-      </details>
+      <Assumed {...{ answer, choices, onChange }} />
+      {last.counts.length > 0 && <LastBuilds last={last} />}
+      <FoldedTable
+        title="The chart as a table"
+        label="Numbers of nodes"
+        columns={COLUMNS.filter(({ name }) => name !== 'cost' || variants[0]!.price)}
+        rows={variants}
+        keyOf={variant => variant.nodes}
+      />
     </>
   );
 }
@@ -168,6 +180,13 @@ function useNodes(build: string, today: number): [number, (nodes: number) => voi
     timer.current = setTimeout(() => setQuery({ build, nodes: nodes === today ? null : String(nodes) }), REST);
   };
   return [moved ?? (Number(text) || today), move];
+}
+
+/** The recommended number, or that of the build when no build of its branch ended complete. */
+function markOf({ counts, recommended, builds, target }: NodeCountsAnswer, { useful_nodes }: WhatIfAnswer) {
+  const found = counts.find(({ nodes }) => nodes === recommended);
+  const isMet = found !== undefined && target !== null && found.p90_wall <= target;
+  return { nodes: recommended ?? useful_nodes, text: isMet ? `${found.within} of ${builds.length} in time` : 'more bring little' };
 }
 
 function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {

@@ -1,6 +1,4 @@
 import type { Variant } from '../../../protocol/answers/what-if.js';
-import { noSettings } from '../../../protocol/project-settings.js';
-import { settingsOf } from '../../engine/access.js';
 import type { Answer, Request } from '../../http/request.js';
 import { firstCounts, furtherCounts, nodeCountsAnswer, type PreparedBuild } from '../../insight/what-if/node-counts.js';
 import { planAnswer } from '../../insight/what-if/prepare-plan.js';
@@ -16,14 +14,13 @@ import { toNodeCountsQuery, toWhatIfQuery } from '../read/plan.js';
 async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
   const { jobs, whatIfs, pullCost, now } = context;
   const asker = await askerOf(context, request);
-  const settings = await settingsOf(context.store.access, asker.project);
   const asked = toWhatIfQuery(decodeQuery(request.query), new URLSearchParams(request.query).getAll('cut'));
   const {
     mode = null,
     estimates = null,
     start_spread: startSpread = null,
     pull_cost = null,
-    setup = settings.setup,
+    setup = null,
     in_pieces: inPieces = null,
     cut,
   } = asked;
@@ -43,20 +40,23 @@ async function whatIfOfBuild(context: Context, request: Request, id: string): Pr
   );
   const { scenario, other } = prepared.whatIf;
   const today = prepared.head.node_total;
-  // Cuts are compared on these numbers of nodes, which need not be among those asked for.
-  const played = [...new Set([...prepared.nodes, today, today + 1])].sort((a, b) => a - b);
-  const variants = await whatIfs.variants(scenario, played, asker);
+  // Cuts are compared on the last two numbers of nodes.
+  const variants = await whatIfs.variants(scenario, ascending(prepared.nodes, prepared.usual, [today, today + 1]), asker);
   const worth = await worthCutting(prepared, variants, (nodes, files) => whatIfs.cuts(scenario, nodes, files, asker));
   const [otherwise] = other ? await whatIfs.variants(other, [today], asker) : [];
   const gain = { worth_cutting: worth, pieces: piecesGain(prepared, variants, otherwise) };
-  return json(200, whatIfAnswer(prepared, variants, gain, settings));
+  return json(200, whatIfAnswer(prepared, variants, gain));
 }
 
 async function planAhead(context: Context, request: Request): Promise<Answer> {
   const { project, prepared } = await prepare(context, 'preparePlan', request);
   const asker = { project, isPage: false, hasLeft: request.hasLeft };
-  const variants = await context.whatIfs.variants(prepared.scenario, prepared.nodes, asker);
-  return json(200, planAnswer(prepared, variants, await settingsOf(context.store.access, project)));
+  const variants = await context.whatIfs.variants(prepared.scenario, ascending(prepared.nodes, prepared.usual), asker);
+  return json(200, planAnswer(prepared, variants));
+}
+
+function ascending(...counts: readonly (readonly number[])[]): number[] {
+  return [...new Set(counts.flat())].sort((a, b) => a - b);
 }
 
 /** Each build is read and played in turns of its own. */
@@ -65,13 +65,12 @@ async function nodeCountsOfBranch(context: Context, request: Request): Promise<A
   const asker = await askerOf(context, request);
   const asked = toNodeCountsQuery(decodeQuery(request.query));
   const project = await store.access.project(asker.project);
-  const settings = project?.settings ?? noSettings;
   const branch = asked.branch ?? project?.default_branch ?? '';
-  const { builds, outdated } = await jobs.read('buildsToPlay', { project: asker.project, branch }, asker);
+  const { builds, outdated, ...known } = await jobs.read('buildsToPlay', { project: asker.project, branch, now: now() }, asker);
   for (const build of outdated) summarizer.outdated(build);
   const prepared: PreparedBuild[] = [];
   for (const build of builds) prepared.push(await jobs.read('prepareBuild', { build, now: now() }, asker, { isUnderWay: true }));
-  const subject = { branch, target: asked.target ?? settings.target, settings };
+  const subject = { ...known, branch, target: asked.target ?? project?.settings.target ?? null };
   const played: Variant[][] = prepared.map(() => []);
   const play = async (counts: readonly number[]) => {
     for (const [i, { scenario }] of prepared.entries()) {
@@ -79,7 +78,7 @@ async function nodeCountsOfBranch(context: Context, request: Request): Promise<A
     }
     return nodeCountsAnswer(subject, prepared, played);
   };
-  const first = await play(firstCounts(prepared, subject.target));
+  const first = await play(firstCounts(prepared, known.usual ?? 1, subject.target));
   const further = furtherCounts(first);
   return json(200, further.length === 0 ? first : await play(further));
 }

@@ -63,11 +63,6 @@ export interface Summary {
   test_seconds: number;
   /** By node: its duration relative to its estimates and to the other nodes, in whole hundredths; null: unknown. */
   slowness: (number | null)[];
-  /**
-   * More nodes than these would have brought little (see insight/what-if); null: unknown, as for builds of other branches than the default
-   * one, and for builds that did not end complete.
-   */
-  useful_nodes: number | null;
   /** Wall time that other methods would have taken on the same recorded times; see insight/what-if/savings.ts. */
   baselines: WhatIfAnswer['baselines'];
 }

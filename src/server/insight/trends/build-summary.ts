@@ -1,4 +1,4 @@
-import { hasEndedComplete, missesFiles } from '../../../protocol/build-state.js';
+import { missesFiles } from '../../../protocol/build-state.js';
 import type { ProjectBuild } from '../../engine/keys.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import type { Summary } from '../../engine/ports/summaries.js';
@@ -10,7 +10,6 @@ import { newestSubject, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import { observedInTimeline } from '../timeline/recorded-batches.js';
 import { wasMostlyGuessed } from '../timeline/timeline.js';
-import { usefulNodesOfRun } from '../what-if/prepare-what-if.js';
 import { baselinesOf } from '../what-if/savings.js';
 import { summarize } from './summary.js';
 
@@ -29,10 +28,7 @@ export async function buildSummary(store: Store, { build, at }: { build: Project
   const { recorded, ciRun } = subject;
   const timeline = await readTimeline(store, subject, at);
   const minutes = minutesOf(timeline);
-  const found = summarize(recorded, timeline, minutes, baselinesOf(timeline));
-  // Trends show the useful nodes of whole builds of the default branch.
-  const isCompared = hasEndedComplete(found.state) && build.branch === (await store.access.project(build.project))?.default_branch;
-  const summary = { ...found, useful_nodes: isCompared ? await usefulNodesOfRun(store, subject, timeline) : null };
-  const losses = missesFiles(found.state) ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
+  const summary = summarize(recorded, timeline, minutes, baselinesOf(timeline));
+  const losses = missesFiles(summary.state) ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
   return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };
 }

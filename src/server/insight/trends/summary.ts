@@ -54,7 +54,7 @@ export function summarize(
   timeline: Timeline,
   minutes: Minutes,
   baselines: Summary['baselines'],
-): Omit<Summary, 'useful_nodes'> {
+): Summary {
   const { kind, started_at, state, paths, nodes } = timeline;
   const { wall, floor } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, 1);

@@ -33,7 +33,8 @@ export function assume(
   scenario: Scenario,
   { estimates, wereGuesses, areInPieces, fixedPieces, cuts, unrecorded, nodeIndexes, isPullCostObserved }: Background,
 ): Assumptions {
-  const { mode, pullCost, rate, hidden, setup } = scenario;
+  const { mode, pullCost, rate, hidden } = scenario;
+  const { setup } = scenario.settings;
   const startSpread = startSpreadOf(scenario);
   const sentences = [
     mode === 'queue'

@@ -1,11 +1,14 @@
 import { durationText } from '../../../base/duration.js';
 import { agree, pluralize } from '../../../base/plural.js';
 import { wholeMilliseconds } from '../../../base/rounding.js';
-import { timestamp } from '../../../base/time.js';
+import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
 import type { NodeCount, NodeCountsAnswer, Variant } from '../../../protocol/answers/what-if.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
-import { costOfSum, type PriceSettings } from '../../../protocol/price.js';
+import { costOfSum, priceText } from '../../../protocol/price.js';
+import type { Price } from '../../../protocol/project-settings.js';
+import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
+import { settingsOf } from '../../engine/access.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import { mean, median } from '../../planning/estimating/median.js';
@@ -20,33 +23,57 @@ import { AS_IT_WAS } from './what-if.js';
 const PLAYED_BUILDS = 10;
 const PLAYED_BUILDS_SEARCHED = 30;
 const PLAYED_BUILD_FILES = 50_000;
+/** The days whose cost shows what another number of nodes costs. */
+const SPENT_DAYS = 30;
 /** The largest number of nodes that is played to reach a target, unless a build has had more than half of it. */
 const RECOMMENDED_NODES = 250;
 
 /** The number of nodes that a branch needs: its last builds are played with several numbers. */
 
-/** The builds to play, newest first, and those whose summaries are to be written before they are listed again. */
+/** The builds of a branch to play. */
 export interface BuildsToPlay {
+  /** Newest first. */
   builds: Build[];
+  /** Builds between them that are not played: incomplete, or with less than half of the files of the largest one. */
+  left_out: number;
+  /** The usual number of nodes of the last builds of the branch; null: it has none. */
+  usual: number | null;
+  /** What the builds of the last 30 days cost, on all branches; null: the project has no price. */
+  spent: Price | null;
+  /** Builds whose summaries are to be written before they are listed again. */
   outdated: Build[];
 }
 
 /** The last builds of a branch that ended complete: as many as can be played within seconds. */
 export async function buildsToPlay(
-  store: Pick<Store, 'builds' | 'summaries'>,
-  { project, branch }: { project: number; branch: string },
+  store: Pick<Store, 'builds' | 'summaries' | 'access'>,
+  { project, branch, now }: { project: number; branch: string; now: Millis },
 ): Promise<BuildsToPlay> {
-  const found: BuildsToPlay = { builds: [], outdated: [] };
+  const last = await store.builds.list(project, { branch }, { limit: limits.trendBuilds });
+  const searched = await withSummaries(store, last.slice(0, PLAYED_BUILDS_SEARCHED));
+  const most = Math.max(...searched.map(({ summary }) => summary?.line.files ?? 0));
+  const builds: Build[] = [];
+  let left_out = 0;
   let files = 0;
-  const builds = await store.builds.list(project, { branch }, { limit: PLAYED_BUILDS_SEARCHED });
-  for (const { build, summary } of await withSummaries(store, builds)) {
-    if (isOutOfDate(build, summary)) found.outdated.push(build);
-    if (!summary || !hasEndedComplete(summary.state) || summary.line.files === 0 || build.node_total > limits.playedNodes) continue;
+  for (const { build, summary } of searched) {
+    const isWhole = summary && hasEndedComplete(summary.state) && summary.line.files > 0 && 2 * summary.line.files >= most;
+    if (!isWhole || build.node_total > limits.playedNodes) {
+      left_out++;
+      continue;
+    }
     files += summary.line.files;
-    if (found.builds.length > 0 && files > PLAYED_BUILD_FILES) break;
-    if (found.builds.push(build) === PLAYED_BUILDS) break;
+    if (builds.length > 0 && files > PLAYED_BUILD_FILES) break;
+    if (builds.push(build) === PLAYED_BUILDS) break;
   }
-  return found;
+  const today = Math.floor(now / DAY_MILLISECONDS);
+  const days = await store.summaries.days(project, null, today - SPENT_DAYS + 1, today);
+  const sumOf = (name: 'jobs' | 'job_seconds') => days.reduce((sum, { sums }) => sum + sums[name], 0);
+  return {
+    ...{ builds, left_out },
+    usual: usualNodeTotal(last.filter(({ node_total }) => node_total <= limits.playedNodes)),
+    spent: costOfSum(await settingsOf(store.access, project), { jobs: sumOf('jobs'), seconds: sumOf('job_seconds') }),
+    outdated: searched.flatMap(({ build, summary }) => (isOutOfDate(build, summary) ? build : [])),
+  };
 }
 
 /** A build of several that are played with the same numbers of nodes. */
@@ -76,17 +103,13 @@ const FIRST_COUNTS = 9;
 const FURTHER_COUNTS = 5;
 
 /**
- * The numbers of nodes with which each of the builds is played first: those that the builds had, and others up to twice that of the newest,
- * or to what the target takes.
+ * The numbers of nodes with which each of the builds is played first: the usual one, those that the builds had, and others up to twice the
+ * usual one, or to what the target takes.
  */
-export function firstCounts(builds: readonly PreparedBuild[], target: number | null): number[] {
-  const [newest] = builds;
-  if (!newest) return [];
-  const most = Math.min(
-    limits.playedNodes,
-    Math.max(16, 2 * newest.line.node_total, Math.min(mostUsefulOf(builds), neededOf(builds, target))),
-  );
-  return [...new Set([...between(0, most + 1, FIRST_COUNTS), ...builds.map(({ line }) => line.node_total)])].sort((a, b) => a - b);
+export function firstCounts(builds: readonly PreparedBuild[], usual: number, target: number | null): number[] {
+  if (builds.length === 0) return [];
+  const most = Math.min(limits.playedNodes, Math.max(16, 2 * usual, Math.min(mostUsefulOf(builds), neededOf(builds, target))));
+  return [...new Set([usual, ...between(0, most + 1, FIRST_COUNTS), ...builds.map(({ line }) => line.node_total)])].sort((a, b) => a - b);
 }
 
 /** A number of nodes that should be enough for the target, if any is; without a target, enough to see what more nodes bring. */
@@ -119,53 +142,46 @@ const mostUsefulOf = (builds: readonly PreparedBuild[]) => builds.reduce((most, 
 const ENOUGH = 0.9;
 const enoughOf = (builds: number) => Math.ceil(ENOUGH * builds);
 
-interface Asked {
+interface Asked extends Pick<BuildsToPlay, 'left_out' | 'usual' | 'spent'> {
   branch: string;
   /** Seconds; null: none is set. */
   target: number | null;
-  settings: PriceSettings;
 }
 
 /** @param played by build: its variants with each number of nodes, ascending */
 export function nodeCountsAnswer(
-  { branch, target, settings }: Asked,
+  { branch, target, left_out, usual, spent }: Asked,
   builds: readonly PreparedBuild[],
   played: readonly (readonly Variant[])[],
 ): NodeCountsAnswer {
-  const counts = (played[0] ?? []).map(({ nodes }, i): NodeCount => {
+  const counts = (played[0] ?? []).map(({ nodes, price }, i): NodeCount => {
     const variants = played.map(own => own[i]!);
     const walls = variants.map(({ wall }) => wall).sort((a, b) => a - b);
     return {
       nodes,
       median_wall: wholeMilliseconds(median(walls)),
       p90_wall: walls[enoughOf(walls.length) - 1]!,
-      node_seconds: wholeMilliseconds(mean(variants.map(each => each.node_seconds)) + nodes * (settings.setup ?? 0)),
-      price: costOfSum(settings, { jobs: nodes, seconds: mean(variants.map(each => each.job_seconds)) }),
+      node_seconds: wholeMilliseconds(mean(variants.map(each => each.node_seconds))),
+      price: price && { ...price, amount: mean(variants.map(each => each.price!.amount)) },
       within: target === null ? null : walls.filter(wall => wall <= target).length,
     };
   });
-  const useful = counts.length === 0 ? null : usefulOf(counts, mostUsefulOf(builds), settings.setup);
-  const recommended = counts.find(({ p90_wall }) => target !== null && p90_wall <= target)?.nodes ?? useful;
+  const isEnough = ({ p90_wall }: NodeCount) => target !== null && p90_wall <= target;
   const answer = {
-    branch,
-    target,
+    ...{ branch, target, left_out, counts },
     builds: builds.map(({ line }) => line),
-    counts,
-    useful_nodes: useful,
-    recommended,
+    usual_nodes: usual,
+    recommended: counts.find(isEnough)?.nodes ?? usefulOf(counts, builds),
     bound: boundOf(builds, played),
   };
-  return { ...answer, sentence: sentenceOf(answer) };
+  return { ...answer, ...sentencesOf(answer, spent) };
 }
 
 /** The least number that was played beyond which more nodes bring little. */
-function usefulOf(counts: readonly NodeCount[], most: number, setup: number | null): number {
-  const useful = usefulNodesOf(
-    counts.map(({ nodes, median_wall }) => ({ nodes, wall: median_wall })),
-    most,
-    setup,
-  );
-  return (counts.find(({ nodes }) => nodes >= useful) ?? counts.at(-1)!).nodes;
+function usefulOf(counts: readonly NodeCount[], builds: readonly PreparedBuild[]): number | null {
+  const walls = counts.map(({ nodes, median_wall }) => ({ nodes, wall: median_wall }));
+  const useful = usefulNodesOf(walls, mostUsefulOf(builds), builds[0]?.scenario.settings.setup ?? null);
+  return (counts.find(({ nodes }) => nodes >= useful) ?? counts.at(-1))?.nodes ?? null;
 }
 
 /** From which number of nodes on the longest file decides when most of the builds end, and which file that is in most of them. */
@@ -179,22 +195,44 @@ function boundOf(builds: readonly PreparedBuild[], played: readonly (readonly Va
   return at === -1 || path === undefined ? null : { nodes: variants[at]!.nodes, path };
 }
 
-function sentenceOf({ builds, counts, target, recommended, useful_nodes, bound }: Omit<NodeCountsAnswer, 'sentence'>): string {
-  const found = counts.find(({ nodes }) => nodes === recommended);
-  if (!found || useful_nodes === null) return 'No build of the branch that ended complete can be played.';
-  const total = builds.length;
-  const limit = bound
-    ? `From ${pluralize(bound.nodes, 'node')} on, ${bound.path} decides.`
-    : useful_nodes === counts.at(-1)!.nodes
-      ? `Up to ${pluralize(useful_nodes, 'node')}, more nodes are worth their jobs.`
-      : `More than ${pluralize(useful_nodes, 'node brings', 'nodes bring')} little.`;
-  if (target === null || found.within === null)
-    return `${pluralize(found.nodes, 'node')}: the median build ends in ${durationText(found.median_wall)}. ${limit}`;
-  const isMet = found.within >= enoughOf(total);
-  // Beside it the number of today, or the next lower one.
-  const other = counts.find(({ nodes }) => nodes === builds[0]!.node_total && nodes !== found.nodes) ?? counts[counts.indexOf(found) - 1];
-  const within = `${pluralize(found.nodes, 'node')}: ${found.within} of ${pluralize(total, 'build')} ${agree(found.within, 'ends', 'end')} within ${durationText(target)}`;
-  const beside = other ? `; ${pluralize(other.nodes, 'node')}: ${other.within} of ${total}` : '';
-  const unmet = isMet ? '' : ` No number up to ${counts.at(-1)!.nodes} is enough for ${enoughOf(total)} of ${total}.`;
-  return `${within}${beside}.${unmet} ${limit}`;
+/** Says which number of nodes is enough, beside the usual one or the next lower one, what that costs, and why more bring little. */
+function sentencesOf(
+  { builds, counts, target, recommended, usual_nodes, bound }: Omit<NodeCountsAnswer, 'sentence' | 'remarks'>,
+  spent: Price | null,
+): Pick<NodeCountsAnswer, 'sentence' | 'remarks'> {
+  const at = counts.findIndex(({ nodes }) => nodes === recommended);
+  const found = counts[at];
+  if (!found) return { sentence: 'No build of the branch that ended complete can be played.', remarks: [] };
+  const usual = counts.find(({ nodes }) => nodes === usual_nodes);
+  const other = found === usual ? counts[at - 1] : usual;
+  const nodesOf = (count: NodeCount) =>
+    `${count === usual ? 'the usual ' : ''}${count === found ? pluralize(count.nodes, 'node') : count.nodes}`;
+  const more = bound
+    ? `With more, ${bound.path} decides.`
+    : found === counts.at(-1)
+      ? 'More may be worth their jobs, too.'
+      : 'More bring little.';
+  const cost = usual && found !== usual ? [costOfOther(found, usual, spent)] : [];
+  if (target === null || found.within === null) {
+    const beside = other ? `; ${nodesOf(other)}: in ${durationText(other.median_wall)}` : '';
+    const sentence = `${nodesOf(found)}: the median build ends in ${durationText(found.median_wall)}${beside}.`;
+    return { sentence: capitalized(sentence), remarks: [...cost, more] };
+  }
+  const isMet = found.within >= enoughOf(builds.length);
+  const ends = `${found.within} of ${pluralize(builds.length, 'build')} ${agree(found.within, 'ends', 'end')} within ${durationText(target)}`;
+  const beside = other ? `; ${nodesOf(other)}: ${other.within} of ${builds.length}` : '';
+  const unmet = `No number up to ${counts.at(-1)!.nodes} is enough for ${enoughOf(builds.length)} of ${builds.length}.`;
+  return { sentence: capitalized(`${nodesOf(found)}: ${ends}${beside}.`), remarks: isMet ? cost : [unmet, more, ...cost] };
 }
+
+/** What another number of nodes costs than the usual one. @param spent what the builds of the last 30 days cost */
+function costOfOther(found: NodeCount, usual: NodeCount, spent: Price | null): string {
+  if (spent && spent.amount > 0 && found.price && usual.price && usual.price.amount > 0) {
+    const amount = (spent.amount * found.price.amount) / usual.price.amount;
+    return `The last ${SPENT_DAYS} days would have cost about ${priceText({ ...spent, amount })} instead of ${priceText(spent)}, on all branches.`;
+  }
+  const part = Math.round(100 * (found.node_seconds / usual.node_seconds - 1));
+  return part === 0 ? 'They take as many node-minutes.' : `They take ${Math.abs(part)} % ${part > 0 ? 'more' : 'fewer'} node-minutes.`;
+}
+
+const capitalized = (sentence: string) => sentence[0]!.toUpperCase() + sentence.slice(1);

@@ -26,8 +26,8 @@ export interface Played {
   wall: number;
   /** Sum over the nodes of the time from their start to the end of the last one. */
   nodeSeconds: number;
-  /** Sum over the nodes of the time from their start to their end. */
-  jobSeconds: number;
+  /** By node: the time from its start to its end. */
+  jobs: Float64Array;
   /** When each node ends, in seconds since the first start; its start if it ran no file. */
   ends: Float64Array;
 }
@@ -83,7 +83,7 @@ export function playNodes(seconds: Float64Array, { starts, speeds, pullCost }: P
   return {
     wall,
     nodeSeconds: starts.reduce((sum, start) => sum + Math.max(0, wall - start), 0),
-    jobSeconds: starts.reduce((sum, start, node) => sum + ends[node]! - start, 0),
+    jobs: ends.map((end, node) => end - starts[node]!),
     ends,
   };
 }

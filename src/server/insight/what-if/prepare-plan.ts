@@ -2,7 +2,6 @@ import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { PlanAnswer, Variant } from '../../../protocol/answers/what-if.js';
 import { limits } from '../../../protocol/limits.js';
 import { fileOfPiece } from '../../../protocol/piece-path.js';
-import type { PriceSettings } from '../../../protocol/price.js';
 import { settingsOf } from '../../engine/access.js';
 import { newestBuild } from '../../engine/builds.js';
 import { cuttable } from '../../engine/pieces/cuttable.js';
@@ -21,7 +20,7 @@ import { assume } from './assumptions.js';
 import { deviationsOf } from './deviations.js';
 import { type Observed, observe, showsPullCost } from './observed.js';
 import { knownPieces, usualNodes } from './prepare-what-if.js';
-import { mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf, withPrices } from './scenario.js';
+import { mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf } from './scenario.js';
 import { speedsIn } from './speeds.js';
 import { hadPieces } from './what-if.js';
 
@@ -43,7 +42,9 @@ export interface PlanSubject {
 /** A suite that is ready to be played. */
 export interface PreparedPlan {
   scenario: Scenario;
+  /** See PreparedWhatIf. */
   nodes: number[];
+  usual: number[];
   within: number | null;
   mostUseful: number;
   /** The parts of the answer about the suite. */
@@ -71,6 +72,7 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const areInPieces = mode === 'queue' && timeline !== null && hadPieces(timeline);
   const long = areInPieces ? longestOf(estimates) : [];
   const known = await knownPieces(store, project, long);
+  const settings = await settingsOf(store.access, project);
   const scenario: Scenario = {
     mode,
     suite: { weights: estimates.weights, seconds },
@@ -79,7 +81,7 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
     ...seen,
     startSpread: asked.startSpread,
     pullCost,
-    setup: asked.setup ?? (await settingsOf(store.access, project)).setup,
+    settings: { ...settings, setup: asked.setup ?? settings.setup },
     expected: { hidden: seen.hidden, pullCost },
   };
   const mostUseful = mostUsefulNodes(scenario);
@@ -96,28 +98,24 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
     isPullCostObserved: asked.pullCost === null && timeline?.kind === 'queue',
   });
   const longest = { path: pathOf(estimates, 0), seconds: wholeMilliseconds(seconds[0]!) };
+  const usual = usualNodes(newest?.node_total ?? 1, mostUseful);
   return {
-    scenario,
-    nodes: [...(asked.nodes ?? (within === null ? usualNodes(newest?.node_total ?? 1, mostUseful) : nodesFor(work, within)))],
-    within,
-    mostUseful,
+    ...{ scenario, usual, within, mostUseful },
+    nodes: [...(asked.nodes ?? (within === null ? usual : nodesFor(work, within)))],
     suite: { assumptions, files: paths.length, unknown_files: unmeasured, total: wholeMilliseconds(total), longest },
   };
 }
 
-/** @param variants by number of nodes, ascending */
-export function planAnswer(
-  { scenario, suite, mostUseful, within }: PreparedPlan,
-  variants: readonly Variant[],
-  settings: PriceSettings,
-): PlanAnswer {
+/** @param variants ascending, with the numbers of nodes to answer and the usual ones */
+export function planAnswer({ scenario, suite, nodes, usual, mostUseful, within }: PreparedPlan, variants: readonly Variant[]): PlanAnswer {
   const { assumptions, files, unknown_files, total, longest } = suite;
+  const of = (counts: readonly number[]) => variants.filter(variant => counts.includes(variant.nodes));
   return {
     ...{ assumptions, files, unknown_files, total },
-    variants: withPrices(variants, settings, scenario.setup),
-    useful_nodes: usefulNodesOf(variants, mostUseful, scenario.setup),
+    variants: of(nodes),
+    useful_nodes: usefulNodesOf(of(usual), mostUseful, scenario.settings.setup),
     longest,
-    nodes_within: within === null ? null : nodesWithin(variants, within),
+    nodes_within: within === null ? null : nodesWithin(of(nodes), within),
   };
 }
 

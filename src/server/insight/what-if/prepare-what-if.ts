@@ -3,8 +3,7 @@ import type { BuildHead } from '../../../protocol/answers/build-head.js';
 import type { Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
-import { fileOfPiece, pieceOf } from '../../../protocol/piece-path.js';
-import type { PriceSettings } from '../../../protocol/price.js';
+import { fileOfPiece, filesAmong, pieceOf } from '../../../protocol/piece-path.js';
 import { settingsOf } from '../../engine/access.js';
 import { newestBuild } from '../../engine/builds.js';
 import { mayBeCut } from '../../engine/pieces/cuttable.js';
@@ -21,10 +20,9 @@ import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { buildHead, findSubject, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
-import { withSummaries } from '../trends/summary.js';
 import { BASELINE_ASSUMPTIONS, baselinesOf } from './savings.js';
-import { playVariants, usefulNodesOf, withPrices } from './scenario.js';
-import { AS_IT_WAS, type Candidate, type Changes, hadPieces, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
+import { usefulNodesOf } from './scenario.js';
+import { type Candidate, type Changes, hadPieces, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
 
 /** A build with another number of nodes is shown beside a played one if it was created within this time of it. */
 const MEASURED_BUILD_MILLISECONDS = 1_209_600_000;
@@ -55,11 +53,11 @@ export interface PreparedWhatIf {
   head: BuildHead;
   whatIf: WhatIf;
   baselines: WhatIfAnswer['baselines'];
-  /** The numbers of nodes to play, ascending. */
+  /** The numbers of nodes to answer, ascending, and those that decide which number is useful, whatever is asked for. */
   nodes: number[];
+  usual: number[];
   /** Wall times in seconds of real builds, by number of nodes. */
   measured: Map<number, number>;
-  usefulRange: WhatIfAnswer['useful_range'];
 }
 
 /** Reads a build, and what is needed to play it. It may take long. Throws a 404 or a 422. */
@@ -73,40 +71,17 @@ export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise
   const unknown = changes.cut.find(path => !timeline.paths.some(listed => fileOfPiece(listed) === path));
   if (unknown !== undefined) throw new Refusal(`names a file that the build does not have: ${unknown}`, 'parameter', 'cut');
   const whatIf = await whatIfOfRun(store, subject, timeline, asked);
-  const nodes = [...(asked.nodes ?? usualNodes(nodeTotal, whatIf.mostUseful))];
-  const measured = await measuredWalls(store, subject, nodes);
+  const usual = usualNodes(nodeTotal, whatIf.mostUseful);
+  const nodes = [...(asked.nodes ?? usual)];
+  const measured = await measuredWalls(store, subject, nodes, filesAmong(timeline.paths));
   if (hasEndedComplete(timeline.state)) measured.set(nodeTotal, timeline.wall);
-  const usefulRange = await usefulRangeOf(store, project);
-  return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, measured, usefulRange };
+  return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, usual, measured };
 }
 
 /** @param subject with at most `limits.playedNodes` nodes */
 export async function whatIfOfRun(store: Store, subject: Subject, timeline: Timeline, playing: Playing): Promise<WhatIf> {
   const knowledge = await knowledgeFor(store, subject, timeline, playing);
   return whatIfOf(timeline, playing.changes, { ...knowledge, nodeTotal: subject.build.node_total });
-}
-
-/** The number of nodes beyond which more would have brought little to a CI run; null: it cannot be played. */
-export async function usefulNodesOfRun(store: Store, subject: Subject, timeline: Timeline): Promise<number | null> {
-  const { project, build } = subject;
-  const { node_total } = build;
-  if (timeline.paths.length === 0 || node_total > limits.playedNodes) return null;
-  const { setup } = await settingsOf(store.access, project);
-  const { scenario, mostUseful } = await whatIfOfRun(store, subject, timeline, { changes: AS_IT_WAS, candidates: [], expectedPullCost: 0 });
-  return usefulNodesOf(playVariants(scenario, usualNodes(node_total, mostUseful)), mostUseful, setup);
-}
-
-/** Builds of the default branch whose useful numbers of nodes make a range, and those that are looked at. */
-const RANGE_BUILDS = 10;
-const RANGE_SEARCHED = 30;
-
-async function usefulRangeOf(store: Store, project: number): Promise<WhatIfAnswer['useful_range']> {
-  const branch = (await store.access.project(project))?.default_branch ?? null;
-  if (branch === null) return null;
-  const builds = await store.builds.list(project, { branch }, { limit: RANGE_SEARCHED });
-  const known = (await withSummaries(store, builds)).map(({ summary }) => summary?.useful_nodes ?? null);
-  const numbers = known.filter(useful => useful !== null).slice(0, RANGE_BUILDS);
-  return numbers.length === 0 ? null : { branch, builds: numbers.length, least: Math.min(...numbers), most: Math.max(...numbers) };
 }
 
 /** Files that are played as if they were cut, to find those worth cutting by hand. */
@@ -151,24 +126,19 @@ export function piecesGain(
   return { files: filesInPieces, saves: wholeMilliseconds(assumptions.in_pieces ? otherwise.wall - wall : wall - otherwise.wall) };
 }
 
-/** @param variants by number of nodes, ascending, with those that were asked for */
+/** @param variants ascending, with the numbers of nodes to answer and the usual ones */
 export function whatIfAnswer(
-  { head, whatIf, baselines, nodes, measured, usefulRange }: PreparedWhatIf,
+  { head, whatIf, baselines, nodes, usual, measured }: PreparedWhatIf,
   variants: readonly Variant[],
   { worth_cutting, pieces }: Pick<WhatIfAnswer, 'worth_cutting' | 'pieces'>,
-  settings: PriceSettings,
 ): WhatIfAnswer {
-  const { assumptions, mostUseful, longest } = whatIf;
-  const asked = variants.filter(variant => nodes.includes(variant.nodes));
+  const { assumptions, mostUseful, longest, scenario } = whatIf;
+  const of = (counts: readonly number[]) => variants.filter(variant => counts.includes(variant.nodes));
   return {
     ...head,
     assumptions: { ...assumptions, sentences: [...assumptions.sentences, `Other methods: ${BASELINE_ASSUMPTIONS.join(' ')}`] },
-    variants: withPrices(asked, settings, whatIf.scenario.setup).map(variant => ({
-      ...variant,
-      measured: measured.get(variant.nodes) ?? null,
-    })),
-    useful_nodes: usefulNodesOf(asked, mostUseful, whatIf.scenario.setup),
-    useful_range: usefulRange,
+    variants: of(nodes).map(variant => ({ ...variant, measured: measured.get(variant.nodes) ?? null })),
+    useful_nodes: usefulNodesOf(of(usual), mostUseful, scenario.settings.setup),
     longest: longest && { ...longest, seconds: wholeMilliseconds(longest.seconds) },
     baselines,
     pieces,
@@ -205,7 +175,8 @@ async function knowledgeFor(
     if (times.length > 1) cases.set(path, times);
   }
   const { kind, paths } = timeline;
-  if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, candidates, cases, pieces, expectedPullCost };
+  const known = { candidates, cases, pieces, settings: await settingsOf(store.access, project), expectedPullCost };
+  if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, ...known };
   const list = suiteOf([...new Set(paths.map(fileOfPiece))]);
   const measured = await timings.estimates(project, branch, list, TEST_CASES_PER_REQUEST);
   const today = estimate(list, measured, changes.mode ?? (kind === 'queue' ? 'queue' : 'split'));
@@ -217,7 +188,7 @@ async function knowledgeFor(
         path,
         known.cases.reduce((sum, one) => sum + one.seconds, known.own),
       );
-  return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, candidates, cases, pieces, expectedPullCost };
+  return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, ...known };
 }
 
 /** Reads the known cases of the files, of those given, that a queue may cut. */
@@ -231,15 +202,15 @@ export async function knownPieces(
   return found;
 }
 
-/** The wall times of the newest builds of the branch with these numbers of nodes, if they are about as old. */
-async function measuredWalls({ builds, summaries }: Store, { project, build, recorded }: Subject, nodes: readonly number[]) {
+/** The wall times of the newest builds of the branch with these numbers of nodes, if they are about as old, and have half of the files. */
+async function measuredWalls({ builds, summaries }: Store, { project, build, recorded }: Subject, nodes: readonly number[], files: number) {
   const walls = new Map<number, number>();
   if (!recorded) return walls;
   for (const node_total of nodes) {
     if (node_total === build.node_total) continue;
     const other = await newestBuild(builds, project, { branch: build.branch, node_total });
     const summary = other && isNear(other, recorded) ? await summaries.get(other.number) : null;
-    if (summary && hasEndedComplete(summary.state)) walls.set(node_total, summary.line.wall);
+    if (summary && hasEndedComplete(summary.state) && 2 * summary.line.files >= files) walls.set(node_total, summary.line.wall);
   }
   return walls;
 }

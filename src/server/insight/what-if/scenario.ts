@@ -1,7 +1,7 @@
 import { rounded, wholeMilliseconds } from '../../../base/rounding.js';
 import type { Variant } from '../../../protocol/answers/what-if.js';
 import { limits } from '../../../protocol/limits.js';
-import { costOfSum, type PriceSettings } from '../../../protocol/price.js';
+import { costOf, type PriceSettings } from '../../../protocol/price.js';
 import { withHidden } from '../../planning/batching/batch-cost.js';
 import { type CuttableFile, cutFiles, longFiles } from '../../planning/cutting/cut.js';
 import type { Mode } from '../../planning/estimating/estimate.js';
@@ -39,8 +39,8 @@ export interface Scenario {
   hidden: number;
   /** Time that a node loses with each batch. */
   pullCost: number;
-  /** Time that the job of a node takes before the node starts; null: it is not known (see ASSUMED_SETUP). */
-  setup: number | null;
+  /** What a job costs. Its `setup` is null when it is not known (see ASSUMED_SETUP). */
+  settings: PriceSettings;
   /** The two values that the planner assumes at first. */
   expected: { hidden: number; pullCost: number };
 }
@@ -50,7 +50,7 @@ export interface Scenario {
  * work, or the longest file if that is more: no plan ends sooner on nodes of usual speed.
  */
 export function playVariants(scenario: Scenario, counts: readonly number[]): Variant[] {
-  const { deviations, rate, setup } = scenario;
+  const { deviations, rate, settings } = scenario;
   const draw = (suite: PlayedSuite) => {
     const draws = drawSuites(suite, deviations).map(drawn => withCost(scenario, drawn));
     return { ...boundsOf(withCost(scenario, suite)), draws, bounds: draws.map(boundsOf) };
@@ -65,9 +65,12 @@ export function playVariants(scenario: Scenario, counts: readonly number[]): Var
     return {
       nodes,
       wall: wholeMilliseconds(wall),
-      node_seconds: wholeMilliseconds(mean(played.map(({ nodeSeconds }) => nodeSeconds)) + nodes * (setup ?? 0)),
-      job_seconds: wholeMilliseconds(mean(played.map(({ jobSeconds }) => jobSeconds))),
-      price: null,
+      node_seconds: wholeMilliseconds(mean(played.map(({ nodeSeconds }) => nodeSeconds)) + nodes * (settings.setup ?? 0)),
+      job_seconds: wholeMilliseconds(mean(played.map(({ jobs }) => sumOf(jobs)))),
+      price: settings.price && {
+        ...settings.price,
+        amount: rounded(mean(played.map(({ jobs }) => costOf(settings, [...jobs])!.amount)), 1e6),
+      },
       floor: wholeMilliseconds(floor),
       ratio: floor === 0 ? 1 : Number((wall / floor).toFixed(4)),
       bound_by_file: longest > total / nodes,
@@ -77,8 +80,10 @@ export function playVariants(scenario: Scenario, counts: readonly number[]): Var
 }
 
 function boundsOf({ seconds }: PlayedSuite): { total: number; longest: number } {
-  return { total: seconds.reduce((sum, each) => sum + each, 0), longest: seconds.reduce((most, each) => Math.max(most, each), 0) };
+  return { total: sumOf(seconds), longest: seconds.reduce((most, each) => Math.max(most, each), 0) };
 }
+
+const sumOf = (values: Float64Array) => values.reduce((sum, each) => sum + each, 0);
 
 /** @param suite that of the scenario, or another one, with the hidden time of its files (see `withCost`) */
 export function play(scenario: Scenario, count: number, suite: PlayedSuite): Played {
@@ -203,7 +208,7 @@ const LEAST_GAIN = 0.5;
  *
  * @param variants by number of nodes, ascending
  * @param most no more nodes can be useful (see `mostUsefulNodes`)
- * @param setup see Scenario
+ * @param setup that of a job; null: it is not known
  */
 export function usefulNodesOf(variants: readonly Pick<Variant, 'nodes' | 'wall'>[], most: number, setup: number | null): number {
   const timeOf = ({ wall }: Pick<Variant, 'wall'>) => wall + (setup ?? ASSUMED_SETUP);
@@ -213,14 +218,6 @@ export function usefulNodesOf(variants: readonly Pick<Variant, 'nodes' | 'wall'>
     return !variants.slice(i + 1).some(isWorth);
   });
   return Math.min(most, enough?.nodes ?? most);
-}
-
-/** Variants with what their jobs cost. @param setup see Scenario */
-export function withPrices(variants: readonly Variant[], settings: PriceSettings, setup: number | null): Variant[] {
-  return variants.map(variant => {
-    const price = costOfSum({ ...settings, setup }, { jobs: variant.nodes, seconds: variant.job_seconds });
-    return { ...variant, price: price && { ...price, amount: rounded(price.amount, 1e6) } };
-  });
 }
 
 /** The least number of nodes that ends within these seconds; null: none does. */

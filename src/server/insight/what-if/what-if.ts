@@ -1,6 +1,7 @@
 import type { Assumptions } from '../../../protocol/answers/what-if.js';
 import { limits } from '../../../protocol/limits.js';
 import { fileOfPiece, pieceOf } from '../../../protocol/piece-path.js';
+import type { PriceSettings } from '../../../protocol/price.js';
 import { cuttable } from '../../engine/pieces/cuttable.js';
 import type { KnownCases } from '../../engine/pieces/known-cases.js';
 import type { Mode } from '../../planning/estimating/estimate.js';
@@ -20,7 +21,7 @@ export interface Changes {
   /** Seconds. */
   startSpread: number | null;
   pullCost: number | null;
-  /** Seconds of the job before a node starts; null: they are not known. */
+  /** Seconds of the job before a node starts; null: those of the settings of the project. */
   setup: number | null;
   /** True if long files run in pieces, which only a queue has; null: as in the build, unless files are to be cut. */
   inPieces: boolean | null;
@@ -42,6 +43,8 @@ export interface Knowledge {
   cases: ReadonlyMap<string, readonly number[]>;
   /** Known cases of files that a queue may cut, by path. */
   pieces: ReadonlyMap<string, KnownCases>;
+  /** What a job costs in the project. */
+  settings: PriceSettings;
   /** The configured cost of a pull, as a weight, for a split that is played as a queue. */
   expectedPullCost: number;
 }
@@ -109,7 +112,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     rate: observed.rate,
     hidden: observed.hidden,
     pullCost,
-    setup: changes.setup,
+    settings: { ...knowledge.settings, setup: changes.setup ?? knowledge.settings.setup },
     expected: { hidden: seen?.hidden ?? observed.hidden, pullCost: changes.pullCost ?? seen?.pull_cost ?? pullCost },
   };
   const whole = { ...scenario, cuttable: [] };

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { columnAfter, columnAt, columnOf, curveOf } from '../../../../src/dashboard/pages/what-if/curve.js';
+import { columnAfter, columnAt, columnOf, curveOf, xOf } from '../../../../src/dashboard/pages/what-if/curve.js';
 import { cutsSentence } from '../../../../src/dashboard/pages/what-if/cuts.js';
 import { difference, piecesText, whatIfSentences } from '../../../../src/dashboard/pages/what-if/sentences.js';
-import type { Variant, WhatIfAnswer } from '../../../../src/protocol/answers/what-if.js';
+import type { NodeCountsAnswer, Variant, WhatIfAnswer } from '../../../../src/protocol/answers/what-if.js';
 
 const frame = { width: 1000, height: 300, left: 60, right: 60, top: 20, bottom: 30 };
 
@@ -19,10 +19,6 @@ const variant = (nodes: number, wall: number, more: Partial<Variant> = {}): Vari
   measured: null,
   ...more,
 });
-
-/** Answer for the first line. */
-const answer = (variants: Variant[], node_total: number, useful_nodes: number) =>
-  ({ variants, node_total, useful_nodes, longest: { path: 'spec/checkout_spec.rb', seconds: 400 }, pieces: null }) as WhatIfAnswer;
 
 describe('the curve of numbers of nodes', () => {
   const variants = [variant(2, 600), variant(4, 320, { measured: 330 }), variant(8, 200)];
@@ -79,44 +75,35 @@ describe('the curve of numbers of nodes', () => {
     expect(columnOf(variants, 5)).toBe(1);
     expect(columnOf(variants, 100)).toBe(2);
   });
+
+  it('has a number that is no column between its neighbours, and at an end beyond them', () => {
+    const curve = curveOf(variants, frame, 320);
+    const [first, second, last] = curve.xs as [number, number, number];
+    expect([1, 2, 3, 4, 5, 8, 9].map(nodes => Math.round(xOf(variants, curve, nodes)))).toEqual([
+      ...[first, first, (first + second) / 2, second, second + (last - second) / 4, last, last].map(Math.round),
+    ]);
+  });
+
+  it('has the target as a line where the frame reaches it', () => {
+    expect(curveOf(variants, frame, 320, 200).targetY).toBeCloseTo(curveOf(variants, frame, 320).ys[2]!, 6);
+    expect(curveOf(variants, frame, 320, 5000).targetY).toBeNull();
+    expect(curveOf(variants, frame, 320, null).targetY).toBeNull();
+  });
 });
 
 describe('the first line of what-if', () => {
-  const bound = { bound_by_file: true };
-  const few = [variant(1, 100), variant(2, 50)];
-  const variants = [variant(8, 700), variant(12, 550), variant(14, 482), variant(17, 401, bound), variant(20, 400, bound)];
-
-  const withPieces = (saves: number, in_pieces: boolean) =>
-    ({ ...answer(variants, 20, 17), pieces: { files: 2, saves }, assumptions: { in_pieces } }) as WhatIfAnswer;
-  const GAIN = 'With 2 files in pieces, 20 nodes end 3 m 20 s sooner';
-  const END = 'From 17 on, checkout_spec.rb decides: more nodes bring nothing.';
+  const last = { sentence: '17 nodes: …', remarks: ['More bring little.'] } as NodeCountsAnswer;
+  const played = (saves: number, in_pieces: boolean) =>
+    ({ variants: [variant(20, 400)], node_total: 20, pieces: { files: 2, saves }, assumptions: { in_pieces } }) as WhatIfAnswer;
+  const GAIN = 'With 2 files in pieces, 20 nodes end 3 m 20 s sooner: add --pieces to ballast queue.';
 
   it.each([
-    ['compares the number at the handle with that of the build', answer(variants, 12, 17), 14, `12 nodes: 9 m 10 s. 14: 8 m 02 s. ${END}`],
-    [
-      'compares with the useful number while the handle is at that of the build',
-      answer(variants, 12, 17),
-      12,
-      `12 nodes: 9 m 10 s. 17: 6 m 41 s. ${END}`,
-    ],
-    ['says that fewer nodes are enough', answer(variants, 20, 17), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
-    ['says that every node helps', answer(few, 1, 2), 1, '1 node: 1 m 40 s. 2: 50 s. Up to 2 nodes, more nodes are worth their jobs.'],
-    [
-      'says how much the useful number varies',
-      { ...answer(few, 1, 2), useful_range: { branch: 'main', builds: 10, least: 2, most: 4 } },
-      2,
-      '1 node: 1 m 40 s. 2: 50 s. Up to 2 nodes, more nodes are worth their jobs. In the last 10 builds of main, the useful number was 2 to 4.',
-    ],
-    [
-      'says what pieces would bring',
-      withPieces(200, false),
-      20,
-      `20 nodes: 6 m 40 s. 17 are enough. ${END} ${GAIN}: add --pieces to ballast queue.`,
-    ],
-    ['says no more of pieces that bring little', withPieces(5, false), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
-    ['says no more of pieces that are played', withPieces(200, true), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
-  ])('%s', (_, answered, nodes, text) => {
-    expect(whatIfSentences(answered, nodes, false).join(' ')).toBe(text);
+    ['says what pieces would bring', played(200, false), false, [GAIN]],
+    ['says no more of pieces that bring little', played(5, false), false, []],
+    ['says no more of pieces that are played', played(200, true), false, []],
+    ['says no more of pieces that a reader took away', played(200, false), true, []],
+  ])('%s', (_, answer, areChosen, more) => {
+    expect(whatIfSentences(last, answer, areChosen)).toEqual([last.sentence, ...last.remarks, ...more]);
   });
 
   it('says what pieces bring beside their switch', () => {

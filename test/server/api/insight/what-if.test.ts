@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { PlanAnswer, WhatIfAnswer } from '../../../../src/protocol/answers/what-if.js';
+import { noSettings } from '../../../../src/protocol/project-settings.js';
 import type { Client } from '../../../harness/client.js';
 import { buildKey, initialise, manyPaths, newestBuild, pullAll, record, testFiles, timedTestFiles } from '../../../harness/messages.js';
 import { SharedServer, testsWith } from '../../../harness/server.js';
@@ -53,15 +54,25 @@ describe('GET /v1/builds/:id/what_if', () => {
     expect(set.assumptions).toMatchObject({ setup: 90, sentences: expect.arrayContaining([expect.stringContaining('takes 90 s before')]) });
   });
 
-  it('has the range of the useful numbers of nodes of the default branch', async ({ server }) => {
+  it('has one useful number, whatever numbers are asked for', async ({ server }) => {
     const id = await recordedQueue(server);
-    await record(server, { commit_hash: 'next', branch: 'next', node_total: 1 });
-    expect((await whatIf(server, id)).useful_range).toBeNull();
-    await shared.summarize();
-    const { useful_nodes, useful_range } = await whatIf(server, id);
-    // The first build is another one of the branch, with one node.
-    expect(useful_range).toMatchObject({ branch: 'main', builds: 2 });
-    expect([useful_range!.least, useful_range!.most]).toContain(useful_nodes);
+    const asked = ['', '?nodes=2', '?nodes=1,2', '?nodes=1..4', '?nodes=30', '?nodes=100,200'];
+    const answers = await Promise.all(asked.map(query => whatIf(server, id, query)));
+    expect(answers.map(({ variants }) => variants.length)).toEqual([16, 1, 2, 4, 1, 2]);
+    expect(new Set(answers.map(({ useful_nodes }) => useful_nodes)).size).toBe(1);
+  });
+
+  it('costs each job in whole steps of the bill', async ({ server }) => {
+    const id = await recordedQueue(server);
+    const [none] = (await whatIf(server, id, '?nodes=2&pull_cost=0&start_spread=0')).variants;
+    expect(none).toMatchObject({ job_seconds: 120, price: null });
+    const settings = { ...noSettings, price: { amount: 0.6, currency: 'USD' }, setup: 10, billing_step: 60 };
+    await shared.store.access.replaceSettings(server.id, noSettings, settings);
+    const [priced] = (await whatIf(server, id, '?nodes=2&pull_cost=0&start_spread=0')).variants;
+    // Each of the two jobs takes 70 s, of which 120 s are paid.
+    expect(priced!.price).toEqual({ amount: 2.4, currency: 'USD' });
+    const [longer] = (await whatIf(server, id, '?nodes=2&pull_cost=0&start_spread=0&setup=61')).variants;
+    expect(longer!.price!.amount).toBe(3.6);
   });
 
   it('tells which files are worth cutting at the number of nodes of the build', async ({ server }) => {
@@ -133,6 +144,8 @@ describe('POST /v1/plan', () => {
       [3, 40],
       [4, 40],
     ]);
+    // One number is useful, whatever numbers are asked for.
+    for (const nodes of ['2', '1,2', '60']) expect((await plan(server, { nodes, pull_cost: 0, start_spread: 0 })).useful_nodes).toBe(3);
     // Another branch has no build: it gets the files of the default branch.
     expect(await plan(server, { branch: 'new', nodes: '2..4', pull_cost: 0, start_spread: 0 })).toEqual(answer);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noSettings } from '../../../../src/protocol/project-settings.js';
 import { Queue } from '../../../../src/server/engine/queue/queue.js';
 import { deviationsOf } from '../../../../src/server/insight/what-if/deviations.js';
 import { observe } from '../../../../src/server/insight/what-if/observed.js';
@@ -75,7 +76,7 @@ function run(mode: Mode, estimates: Float64Array, seconds: Float64Array, { start
 const meanOf = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
 
 describe.each(['queue', 'split'] as const)('a %s that is played again', mode => {
-  const knowledge = { now: null, candidates: [], cases: new Map(), pieces: new Map(), expectedPullCost: 10_000 };
+  const knowledge = { now: null, candidates: [], cases: new Map(), pieces: new Map(), settings: noSettings, expectedPullCost: 10_000 };
 
   it.each(mode === 'queue' ? [0, 5.5] : [0])(
     'ends as the build with its number of nodes, nearly so with others, when files take %f s more than reported',
@@ -120,7 +121,7 @@ describe.each(['queue', 'split'] as const)('a %s that is planned ahead', mode =>
       rate: 1,
       hidden: 0,
       pullCost: 1,
-      setup: 0,
+      settings: noSettings,
       expected: { hidden: 0, pullCost: 1 },
     };
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noSettings } from '../../../../src/protocol/project-settings.js';
 import type { KnownCases } from '../../../../src/server/engine/pieces/known-cases.js';
 import type { Timeline } from '../../../../src/server/insight/timeline/timeline.js';
 import { usualNodes } from '../../../../src/server/insight/what-if/prepare-what-if.js';
@@ -20,6 +21,7 @@ const known = (nodeTotal: number): Knowledge => ({
   candidates: [],
   cases: new Map(),
   pieces: new Map(),
+  settings: noSettings,
   expectedPullCost: 10_000,
 });
 
@@ -97,7 +99,7 @@ describe('a build that is played again', () => {
   });
 
   describe('with long files in pieces', () => {
-    const known: KnownCases = {
+    const cases: KnownCases = {
       runner: 'pytest',
       cases: Array.from({ length: 36 }, (_, i) => ({ name: `case ${i}`, seconds: 1 })),
       outcomes: [],
@@ -106,10 +108,10 @@ describe('a build that is played again', () => {
       notCut: null,
       isCut: false,
     };
-    const pieces = new Map([['long', known]]);
+    const pieces = new Map([['long', cases]]);
     const play = (timeline: Timeline, changes: Partial<Changes>, nodeTotal = 4) =>
       whatIfOf(timeline, { ...AS_IT_WAS, startSpread: 0, pullCost: 0, ...changes }, { ...known4, nodeTotal, pieces });
-    const known4 = { nodeTotal: 4, now: null, candidates: ['long'], cases: new Map(), expectedPullCost: 10_000 };
+    const known4 = { ...known(4), candidates: ['long'] };
     const wallsOf = ({ scenario }: WhatIf) => playVariants(scenario, [2, 4, 8, 16]).map(({ wall }) => wall);
     /** The long file in two pieces, each of which took what it takes besides its cases. */
     const cutBuild = timelineOf([

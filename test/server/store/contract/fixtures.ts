@@ -218,7 +218,6 @@ export function summaryOf({ line, ...part }: Partial<Omit<Summary, 'line'>> & { 
     idle_seconds: 9,
     ...{ jobs: 2, job_seconds: 191, test_seconds: 160 },
     slowness: [1, 1.07, null],
-    useful_nodes: 3,
     baselines: { round_robin: 120, by_name: 130, one_at_a_time: 105 },
     ...part,
   };
