@@ -42,8 +42,7 @@ describe('ballast plan', () => {
   it('says the useful number in a sentence where the table does not have it', async () => {
     const plan = await planner();
     const { stdout } = await plan('--nodes', '1,2');
-    // Nothing was played with 3 and 4 nodes. A queue may need one more than a split.
-    expect(stdout).toContain('\nMore than 4 nodes bring little.\n');
+    expect(stdout).toContain('\nMore than 3 nodes bring little.\n');
     expect(stdout).not.toContain('*');
   });
 

@@ -41,7 +41,7 @@ async function whatIfOfBuild(context: Context, request: Request, id: string): Pr
   const { scenario, other } = prepared.whatIf;
   const today = prepared.head.node_total;
   // Cuts are compared on the last two numbers of nodes.
-  const variants = await whatIfs.variants(scenario, ascending(prepared.nodes, prepared.usual, [today, today + 1]), asker);
+  const variants = await whatIfs.variants(scenario, ascending(prepared.nodes, prepared.deciding, [today, today + 1]), asker);
   const worth = await worthCutting(prepared, variants, (nodes, files) => whatIfs.cuts(scenario, nodes, files, asker));
   const [otherwise] = other ? await whatIfs.variants(other, [today], asker) : [];
   const gain = { worth_cutting: worth, pieces: piecesGain(prepared, variants, otherwise) };
@@ -51,7 +51,7 @@ async function whatIfOfBuild(context: Context, request: Request, id: string): Pr
 async function planAhead(context: Context, request: Request): Promise<Answer> {
   const { project, prepared } = await prepare(context, 'preparePlan', request);
   const asker = { project, isPage: false, hasLeft: request.hasLeft };
-  const variants = await context.whatIfs.variants(prepared.scenario, ascending(prepared.nodes, prepared.usual), asker);
+  const variants = await context.whatIfs.variants(prepared.scenario, ascending(prepared.nodes, prepared.deciding), asker);
   return json(200, planAnswer(prepared, variants));
 }
 

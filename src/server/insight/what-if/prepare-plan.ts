@@ -19,7 +19,7 @@ import type { Timeline } from '../timeline/timeline.js';
 import { assume } from './assumptions.js';
 import { deviationsOf } from './deviations.js';
 import { type Observed, observe, showsPullCost } from './observed.js';
-import { knownPieces, usualNodes } from './prepare-what-if.js';
+import { decidingNodes, knownPieces, usualNodes } from './prepare-what-if.js';
 import { mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf } from './scenario.js';
 import { speedsIn } from './speeds.js';
 import { hadPieces } from './what-if.js';
@@ -44,7 +44,7 @@ export interface PreparedPlan {
   scenario: Scenario;
   /** See PreparedWhatIf. */
   nodes: number[];
-  usual: number[];
+  deciding: number[];
   within: number | null;
   mostUseful: number;
   /** The parts of the answer about the suite. */
@@ -100,20 +100,24 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const longest = { path: pathOf(estimates, 0), seconds: wholeMilliseconds(seconds[0]!) };
   const usual = usualNodes(newest?.node_total ?? 1, mostUseful);
   return {
-    ...{ scenario, usual, within, mostUseful },
+    ...{ scenario, within, mostUseful },
+    deciding: decidingNodes(usual.at(-1)!),
     nodes: [...(asked.nodes ?? (within === null ? usual : nodesFor(work, within)))],
     suite: { assumptions, files: paths.length, unknown_files: unmeasured, total: wholeMilliseconds(total), longest },
   };
 }
 
-/** @param variants ascending, with the numbers of nodes to answer and the usual ones */
-export function planAnswer({ scenario, suite, nodes, usual, mostUseful, within }: PreparedPlan, variants: readonly Variant[]): PlanAnswer {
+/** @param variants ascending, with the numbers of nodes to answer and the deciding ones */
+export function planAnswer(
+  { scenario, suite, nodes, deciding, mostUseful, within }: PreparedPlan,
+  variants: readonly Variant[],
+): PlanAnswer {
   const { assumptions, files, unknown_files, total, longest } = suite;
   const of = (counts: readonly number[]) => variants.filter(variant => counts.includes(variant.nodes));
   return {
     ...{ assumptions, files, unknown_files, total },
     variants: of(nodes),
-    useful_nodes: usefulNodesOf(of(usual), mostUseful, scenario.settings.setup),
+    useful_nodes: usefulNodesOf(of(deciding), mostUseful, scenario.settings.setup),
     longest,
     nodes_within: within === null ? null : nodesWithin(of(nodes), within),
   };

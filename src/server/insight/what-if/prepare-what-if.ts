@@ -20,7 +20,7 @@ import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { buildHead, findSubject, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
-import { BASELINE_ASSUMPTIONS, baselinesOf } from './savings.js';
+import { baselinesOf } from './savings.js';
 import { usefulNodesOf } from './scenario.js';
 import { type Candidate, type Changes, hadPieces, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
 
@@ -55,7 +55,7 @@ export interface PreparedWhatIf {
   baselines: WhatIfAnswer['baselines'];
   /** The numbers of nodes to answer, ascending, and those that decide which number is useful, whatever is asked for. */
   nodes: number[];
-  usual: number[];
+  deciding: number[];
   /** Wall times in seconds of real builds, by number of nodes. */
   measured: Map<number, number>;
 }
@@ -73,9 +73,10 @@ export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise
   const whatIf = await whatIfOfRun(store, subject, timeline, asked);
   const usual = usualNodes(nodeTotal, whatIf.mostUseful);
   const nodes = [...(asked.nodes ?? usual)];
+  const deciding = decidingNodes(usual.at(-1)!);
   const measured = await measuredWalls(store, subject, nodes, filesAmong(timeline.paths));
   if (hasEndedComplete(timeline.state)) measured.set(nodeTotal, timeline.wall);
-  return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, usual, measured };
+  return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, deciding, measured };
 }
 
 /** @param subject with at most `limits.playedNodes` nodes */
@@ -126,9 +127,9 @@ export function piecesGain(
   return { files: filesInPieces, saves: wholeMilliseconds(assumptions.in_pieces ? otherwise.wall - wall : wall - otherwise.wall) };
 }
 
-/** @param variants ascending, with the numbers of nodes to answer and the usual ones */
+/** @param variants ascending, with the numbers of nodes to answer and the deciding ones */
 export function whatIfAnswer(
-  { head, whatIf, baselines, nodes, usual, measured }: PreparedWhatIf,
+  { head, whatIf, baselines, nodes, deciding, measured }: PreparedWhatIf,
   variants: readonly Variant[],
   { worth_cutting, pieces }: Pick<WhatIfAnswer, 'worth_cutting' | 'pieces'>,
 ): WhatIfAnswer {
@@ -136,9 +137,9 @@ export function whatIfAnswer(
   const of = (counts: readonly number[]) => variants.filter(variant => counts.includes(variant.nodes));
   return {
     ...head,
-    assumptions: { ...assumptions, sentences: [...assumptions.sentences, `Other methods: ${BASELINE_ASSUMPTIONS.join(' ')}`] },
+    assumptions,
     variants: of(nodes).map(variant => ({ ...variant, measured: measured.get(variant.nodes) ?? null })),
-    useful_nodes: usefulNodesOf(of(usual), mostUseful, scenario.settings.setup),
+    useful_nodes: usefulNodesOf(of(deciding), mostUseful, scenario.settings.setup),
     longest: longest && { ...longest, seconds: wholeMilliseconds(longest.seconds) },
     baselines,
     pieces,
@@ -153,6 +154,13 @@ export function usualNodes(today: number, mostUseful: number): number[] {
   if (most <= count) return Array.from({ length: most }, (_, i) => i + 1);
   const spread = Array.from({ length: count - 1 }, (_, i) => Math.round(1 + (i * (most - 1)) / (count - 2)));
   return [...new Set([...spread, today])].sort((a, b) => a - b);
+}
+
+/** Each is a fifth more than the one before: with all numbers, a plan would take a second longer to answer one of them. */
+export function decidingNodes(most: number): number[] {
+  const nodes: number[] = [];
+  for (let next = 1; next < most; next = Math.max(next + 1, Math.round(1.2 * next))) nodes.push(next);
+  return [...nodes, most];
 }
 
 async function knowledgeFor(

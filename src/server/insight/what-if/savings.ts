@@ -5,16 +5,11 @@ import type { Timeline } from '../timeline/timeline.js';
 import { observe } from './observed.js';
 import { type PlayedNodes, playNodes, playParts } from './play.js';
 
-/** Assumptions of the baselines. */
-export const BASELINE_ASSUMPTIONS = [
-  'They get the same nodes, which start when they started in this build. A node that never started gets no files.',
-  'Each file takes its recorded time on every node, and the longest one if it was recorded several times. A file that was not recorded takes none.',
-  'A node that gets its files at once loses the cost of one batch. One file at a time loses it with each file.',
-] as const;
-
 /**
  * Wall times of other methods on the recorded times of a CI run, with whole files. Round-robin: file i in the order of the paths goes to node i mod
  * N. By name: the first node gets the first N-th of the files in the order of the paths, and so on. One at a time: a queue in the order of the paths.
+ * They get the same nodes, which start when they started; a node that never started gets no files. A file takes its longest recorded time on
+ * every node. A node that gets its files at once loses the cost of one batch; one file at a time loses it with each file.
  */
 export function baselinesOf(timeline: Timeline): WhatIfAnswer['baselines'] {
   const { seconds: recorded, starts, pullCost, rate, hidden } = observe(timeline);
