@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { pluralize } from '../../base/plural.js';
 import { print, printRow, printToStderr } from '../../base/terminal.js';
 import { timestamp } from '../../base/time.js';
@@ -8,8 +7,7 @@ import { changeSettings, createProject, createToken, hashOf, renameProject, revo
 import { newestBuild } from '../../server/engine/builds.js';
 import type { Access, Project } from '../../server/engine/ports/access.js';
 import { SETTING_NAMES, settingTexts, withoutSecrets } from '../../server/engine/setting-texts.js';
-import { testEvent } from '../../server/engine/webhooks/event.js';
-import { postToWebhook } from '../../server/process/webhook-request.js';
+import { postTest } from '../../server/process/webhook-request.js';
 import type { StoreSource } from '../../server/store/source.js';
 import { ask } from './terminal-input.js';
 import { withExistingStore, withStore } from './with-store.js';
@@ -120,7 +118,7 @@ export function testWebhook(source: StoreSource, name: string, { json }: PrintOp
     const { webhook_url } = settings;
     if (webhook_url === null)
       throw new Error(`project "${name}" has no webhook; set one: ballast project settings "${name}" webhook_url=https://...`);
-    const problem = await postToWebhook({ ...settings, webhook_url }, { id: randomUUID(), event: testEvent(name) }, now());
+    const problem = await postTest({ name, settings }, webhook_url, now());
     if (json) print(JSON.stringify({ problem }));
     else
       printToStderr(problem === null ? `the webhook of "${name}" took a test` : `the webhook of "${name}" did not take a test: ${problem}`);

@@ -49,6 +49,11 @@ export interface SettingLine {
   is_secret: boolean;
 }
 
+/** The answer to POST /dashboard/projects/webhook_test {project}: why the webhook did not take a test; null: it did. */
+export interface WebhookTest {
+  problem: string | null;
+}
+
 /** GET /dashboard/access, for operators. */
 export interface AccessAnswer {
   projects: { id: Count; name: string; created_at: Timestamp; tokens: TokenLine[] }[];

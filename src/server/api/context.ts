@@ -3,6 +3,7 @@ import type { Soon } from '../../base/soon.js';
 import type { DailyBytes } from '../engine/daily-bytes.js';
 import type { BuildKey, ProjectBuild, QueueKey } from '../engine/keys.js';
 import type { LinkNotes } from '../engine/link-notes.js';
+import type { Project } from '../engine/ports/access.js';
 import type { StoreLoad } from '../engine/ports/maintenance.js';
 import type { QueueLoad } from '../engine/ports/queues.js';
 import type { Millis, Store } from '../engine/ports/store.js';
@@ -70,6 +71,8 @@ export interface Dashboard {
   /** The address of the API if that is another port; null: it is this one. */
   apiUrl: () => string | null;
   status: () => ServerStatus;
+  /** Sends a test to a webhook of a project, once. Resolves with what was wrong; null: it was taken. */
+  testWebhook: (project: Project, url: string) => Promise<string | null>;
 }
 
 /** The state of the process at one moment. */

@@ -39,6 +39,7 @@ import { readClientFiles, readGuides } from './static-files.js';
 import { Summarizer } from './summarizer.js';
 import { SlewedClock, startSweeping } from './sweeping.js';
 import { WebhookEvents } from './webhook-events.js';
+import { postTest } from './webhook-request.js';
 import { WebhookSender } from './webhook-sender.js';
 import type { WorkerSetup } from './worker.js';
 
@@ -180,6 +181,7 @@ export async function openService(
               passwords: new PasswordAttempts(passwordCost),
               apiUrl: () => (config.dashboard === 'admin' ? reachableUrl(http.url) : null),
               status: () => status,
+              testWebhook: (project, url) => postTest(project, url, now()),
             },
     };
     const memory = new MemoryBudget(memoryBounds.requests);

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { ProjectSettings } from '../../protocol/project-settings.js';
+import type { Project } from '../engine/ports/access.js';
 import type { NewDelivery } from '../engine/ports/deliveries.js';
+import { testEvent } from '../engine/webhooks/event.js';
 import { signatureOf } from '../engine/webhooks/signature.js';
 import { bodyOf } from '../engine/webhooks/template.js';
 
@@ -48,4 +51,9 @@ export async function postToWebhook(
     const { message, cause } = error as Error & { cause?: { message?: string; code?: string } };
     return `it cannot be reached: ${cause?.code ?? cause?.message ?? message}`;
   }
+}
+
+/** Sends a test to the webhook of a project, once, as `postToWebhook`. */
+export function postTest({ name, settings }: Pick<Project, 'name' | 'settings'>, webhook_url: string, at: number): Promise<string | null> {
+  return postToWebhook({ ...settings, webhook_url }, { id: randomUUID(), event: testEvent(name) }, at);
 }

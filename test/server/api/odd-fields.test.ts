@@ -73,6 +73,12 @@ const ofPages: Readonly<Record<string, (browser: Browser, server: SharedServer) 
   '/dashboard/sign_out': async () => [{}],
   '/dashboard/projects': async () => [{ name: 'new' }],
   '/dashboard/projects/settings': async browser => [{ project: await projectOf(browser, 'of settings'), settings: SETTINGS }],
+  '/dashboard/projects/webhook_test': async browser => {
+    const project = await projectOf(browser, 'with a webhook');
+    // Nothing listens there.
+    await browser.post('/dashboard/projects/settings', { project, settings: { webhook_url: 'http://127.0.0.1:1' } });
+    return [{ project }];
+  },
   '/dashboard/projects/rename': async browser => [{ project: await projectOf(browser, 'to rename'), name: 'renamed' }],
   '/dashboard/projects/delete': async browser => [{ project: await projectOf(browser, 'gone'), name: 'gone' }],
   '/dashboard/tokens': async browser => [{ project: await projectOf(browser, 'of tokens'), name: 'of CI' }],

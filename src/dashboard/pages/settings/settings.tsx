@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { agree } from '../../../base/plural.js';
-import type { SettingLine, SettingsAnswer } from '../../../protocol/messages/dashboard.js';
+import type { SettingLine, SettingsAnswer, WebhookTest } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
 import { useSession } from '../../data/session.js';
 import { FirstLine } from '../../parts/first-line.js';
@@ -10,6 +10,12 @@ import { withQuery } from '../../routes/routes.js';
 import { count } from '../../text/format.js';
 import { inSentence } from '../../text/in-sentence.js';
 import { useChange } from '../access/use-change.js';
+
+const GROUPS = [
+  { title: 'Cost and time', names: /^(price|setup|billing_step|target)$/ },
+  { title: 'Links', names: /^(job|commit|diff)_url$/ },
+  { title: 'Webhook', names: /^webhook_/ },
+];
 
 /** The choices of operators for a project. */
 export function SettingsPage({ project }: ProjectPageProps) {
@@ -64,22 +70,16 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
         void save();
       }}
     >
-      {settings.map(line => {
-        const { name, help, text, is_secret } = line;
-        if (is_secret) return <Secret key={name} line={line} edited={edited[name]} edit={value => edit(name, value)} />;
-        return (
-          <label key={name}>
-            <code>{name}</code>
-            <input
-              value={edited[name] ?? text}
-              autocomplete="off"
-              spellcheck={false}
-              onInput={event => edit(name, event.currentTarget.value)}
-            />
-            <span class="small quiet">{help}</span>
-          </label>
-        );
-      })}
+      {GROUPS.map(({ title, names }) => (
+        <section key={title}>
+          <h2>{title}</h2>
+          {settings
+            .filter(({ name }) => names.test(name))
+            .map(line => (
+              <Setting key={line.name} line={line} edited={edited[line.name]} edit={text => edit(line.name, text)} />
+            ))}
+        </section>
+      ))}
       {change.problem && <Failure problem={change.problem} reload={() => void save()} />}
       <div class="actions">
         <button type="submit" disabled={change.isSending || Object.keys(edited).length === 0}>
@@ -87,12 +87,53 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
         </button>
         <span role="status">{isSaved ? 'Saved.' : ''}</span>
       </div>
+      {settings.some(({ name, text }) => name === 'webhook_url' && text !== '') && <TestOfWebhook project={project} />}
     </form>
   );
 }
 
-/** A setting whose value is not known here. @param edited undefined: it stays as it is */
-function Secret({ line, edited, edit }: { line: SettingLine; edited: string | undefined; edit: (text: string | undefined) => void }) {
+/** Sends a test to the webhook as it is saved. */
+function TestOfWebhook({ project }: { project: number }) {
+  const [outcome, setOutcome] = useState('');
+  const { isSending, problem, send } = useChange();
+  const test = async () => {
+    setOutcome('');
+    const answer = await send<WebhookTest>('/dashboard/projects/webhook_test', { project }, 'send a test to the webhook');
+    if (answer)
+      setOutcome(answer.problem === null ? 'The webhook took the test.' : `The webhook did not take the test: ${answer.problem}.`);
+  };
+  return (
+    <div class="actions">
+      <button type="button" disabled={isSending} onClick={() => void test()}>
+        Send a test to the webhook
+      </button>
+      <span role="status">{outcome}</span>
+      {problem && <Failure problem={problem} reload={() => void test()} />}
+    </div>
+  );
+}
+
+interface SettingProps {
+  line: SettingLine;
+  /** Undefined: it stays as it is. */
+  edited: string | undefined;
+  edit: (text: string | undefined) => void;
+}
+
+function Setting({ line, edited, edit }: SettingProps) {
+  const { name, help, text, is_secret } = line;
+  if (is_secret) return <Secret {...{ line, edited, edit }} />;
+  return (
+    <label>
+      <code>{name}</code>
+      <input value={edited ?? text} autocomplete="off" spellcheck={false} onInput={event => edit(event.currentTarget.value)} />
+      <span class="small quiet">{help}</span>
+    </label>
+  );
+}
+
+/** A setting whose value is not known here. */
+function Secret({ line, edited, edit }: SettingProps) {
   const { name, help, text } = line;
   return (
     <label>

@@ -8,6 +8,7 @@ import type {
   CreatedToken,
   SettingsAnswer,
   TokenLine,
+  WebhookTest,
 } from '../../../protocol/messages/dashboard.js';
 import type { ProjectSettings } from '../../../protocol/project-settings.js';
 import { changeSettings, createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../../engine/access.js';
@@ -152,6 +153,14 @@ export const accessRows = {
       const { project, settings } = toNewSettings(message);
       await requireProject(context, project);
       return settingsAnswer(await changeSettings(context.store.access, project, settings));
+    }),
+  },
+  '/dashboard/projects/webhook_test': {
+    POST: change(async (context, message): Promise<WebhookTest> => {
+      const project = await requireProject(context, toProjectOfSettings(message).project);
+      const { webhook_url } = project.settings;
+      if (webhook_url === null) throw new Refusal('cannot send a test, because webhook_url is not set: set it first');
+      return { problem: await context.dashboard!.testWebhook(project, webhook_url) };
     }),
   },
   '/dashboard/projects/rename': {

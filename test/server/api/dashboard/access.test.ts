@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { createProject } from '../../../../src/server/engine/access.js';
 import { KNOWN_TOKEN_MILLISECONDS } from '../../../../src/server/store/postgresql/access.js';
@@ -5,6 +6,7 @@ import { Browser, signedInOperator, signedInReader } from '../../../harness/brow
 import { Client, refusal } from '../../../harness/client.js';
 import { readSplit, record, startSplit } from '../../../harness/messages.js';
 import { SharedServer, startServer } from '../../../harness/server.js';
+import { stubServer } from '../../../harness/stub-server.js';
 
 const server = new SharedServer();
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\S+Z$/) as string;
@@ -174,6 +176,25 @@ describe('an operator', () => {
     const sessions = [await browser.get('/dashboard/session'), await reader.get('/dashboard/session')];
     for (const { text } of [changed, shown, refused, ...sessions]) expect(text).not.toContain(secret);
     for (const { text } of sessions) expect(text).not.toContain('hooks.example.com');
+  });
+
+  it('sends a test to a webhook, and says how it answered', async () => {
+    const { id: project } = await newProject('with a webhook to test');
+    const browser = await signedInOperator(server.url, server.store);
+    const test = (from = browser) => from.post('/dashboard/projects/webhook_test', { project });
+    expect((await test()).text).toContain('cannot send a test, because webhook_url is not set: set it first');
+    let status = 200;
+    const received: string[] = [];
+    const url = await stubServer(async (request, response) => {
+      received.push(`${request.headers['ballast-event']} ${JSON.parse(await text(request)).project}`);
+      response.writeHead(status).end();
+    });
+    await browser.post('/dashboard/projects/settings', { project, settings: { webhook_url: url } });
+    expect((await test()).json).toEqual({ problem: null });
+    status = 404;
+    expect((await test()).json).toEqual({ problem: 'it answered with 404' });
+    expect((await test(await signedInReader(server.url, server.store, project))).status).toBe(403);
+    expect(received).toEqual(Array(2).fill('test with a webhook to test'));
   });
 });
 
