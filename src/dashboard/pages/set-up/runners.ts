@@ -69,5 +69,8 @@ node ballast.mjs queue --stdin --junit go-test.txt --fail-unreported -- \
   ),
 ];
 
-/** The runner with an id; the first one if there is none. */
-export const runnerOf = (id: string | null): Runner => runners.find(runner => runner.id === id) ?? runners[0]!;
+/** The runner with an id, or else the first one whose glob finds a file that the project has; without any, the first one. */
+export function runnerOf(id: string | null, path: string | null): Runner {
+  const finds = ({ script }: Runner, path: string) => path.endsWith(/\*([^"*]+)" --junit/.exec(script)?.[1] ?? '/');
+  return runners.find(runner => runner.id === id) ?? runners.find(runner => path !== null && finds(runner, path)) ?? runners[0]!;
+}

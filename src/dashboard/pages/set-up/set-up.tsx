@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { BuildLines } from '../../../protocol/answers/trends.js';
 import type { CreatedToken, ProjectLine } from '../../../protocol/messages/dashboard.js';
+import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
 import { useLive } from '../../data/live.js';
 import { useSession } from '../../data/session.js';
 import { When } from '../../parts/amounts.js';
@@ -10,7 +11,7 @@ import { Path } from '../../parts/path.js';
 import { Failure } from '../../parts/states.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
-import { projectPath } from '../../routes/routes.js';
+import { projectPath, withQuery } from '../../routes/routes.js';
 import { count } from '../../text/format.js';
 import { commitOf, inSentence } from '../../text/in-sentence.js';
 import { useChange } from '../access/use-change.js';
@@ -23,19 +24,23 @@ const WAITING = 2;
 const KNOWN = 30;
 
 const MOST_NODES = 64;
+/** The builds that tell what a project uses. */
+const BUILDS = 20;
 
 export function SetUpPage({ project }: ProjectPageProps) {
   const { query } = useAddress();
   const session = useSession();
   const [token, setToken] = useState<string | null>(null);
   const live = useLive<BuildLines>(
-    '/v1/build_summaries?limit=1',
+    withQuery('/v1/build_summaries', { limit: BUILDS }),
     { attempt: 'look for the first build', project: project.id },
     ({ builds }) => (builds.length === 0 ? WAITING : KNOWN),
   );
   const system = ciSystemOf(query.get('ci'));
-  const runner = runnerOf(query.get('runner'));
-  const nodes = Math.min(MOST_NODES, Math.max(1, Math.floor(Number(query.get('nodes'))) || 4));
+  const builds = live.data?.builds ?? [];
+  const [file = null] = builds.flatMap(({ summary }) => summary?.longest?.path ?? []);
+  const runner = runnerOf(query.get('runner'), file);
+  const nodes = Math.min(MOST_NODES, Math.max(1, Math.floor(Number(query.get('nodes'))) || (usualNodeTotal(builds) ?? 4)));
   const snippet = snippetOf(system, runner, { url: session.url, nodes, token });
   return (
     <>

@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ciSystems } from '../../../../src/dashboard/pages/set-up/ci-systems.js';
-import { runners } from '../../../../src/dashboard/pages/set-up/runners.js';
+import { runnerOf, runners } from '../../../../src/dashboard/pages/set-up/runners.js';
 import { secretOf, snippetOf } from '../../../../src/dashboard/pages/set-up/snippet.js';
 import { systems } from '../../../../src/node/ci/systems.js';
 
 const guide = (name: string) => readFileSync(new URL(`../../../../../src/docs/connect/${name}`, import.meta.url), 'utf8');
 const setting = { url: 'http://ballast.example:8080', nodes: 3, token: null };
 const systemOf = (id: string) => ciSystems.find(system => system.id === id)!;
-const runnerOf = (id: string) => runners.find(runner => runner.id === id)!;
 const spansOf = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, span]) => span!);
 
 /** The rows of the table of CI systems in the guide: name, index and number, CI run. */
@@ -32,7 +31,7 @@ describe('the CI systems of the set-up page', () => {
 
   it.each(ciSystems.filter(system => system.id !== 'other'))('number nodes and name the CI run as the guide tells: $name', system => {
     const row = rows.find(({ name }) => name === system.name)!;
-    expect(snippetOf(system, runnerOf('jest'), setting).includes('BALLAST_NODE_INDEX')).toBe(row.numbers.startsWith('set '));
+    expect(snippetOf(system, runnerOf('jest', null), setting).includes('BALLAST_NODE_INDEX')).toBe(row.numbers.startsWith('set '));
     expect(system.run === null ? 'set `BALLAST_BUILD_ID`' : `\`${system.run}\``).toBe(row.run);
   });
 
@@ -49,7 +48,7 @@ describe('the CI systems of the set-up page', () => {
   const examples = [...guide('ready-made.md').matchAll(/^```yaml\n# (\S+)\n(.*?)^```/gms)];
 
   it.each(examples.map(([, file, job]) => [file, job!] as const))('number nodes as the job of the guide: %s', (file, job) => {
-    const snippet = snippetOf(ciSystems.find(system => system.file === file)!, runnerOf('vitest'), { ...setting, nodes: 4 });
+    const snippet = snippetOf(ciSystems.find(system => system.file === file)!, runnerOf('vitest', null), { ...setting, nodes: 4 });
     const lines = job.split('\n').filter(line => /parallel|matrix|checkout/.test(line));
     expect(lines.length).toBeGreaterThan(0);
     expect(snippet.split('\n')).toEqual(expect.arrayContaining(lines));
@@ -57,6 +56,19 @@ describe('the CI systems of the set-up page', () => {
 });
 
 describe('the runners of the set-up page', () => {
+  it.each([
+    ['spec/models/user_spec.rb', 'rspec'],
+    ['tests/api/test_users.py', 'pytest'],
+    ['src/cart.test.ts', 'vitest'],
+    ['src/cart.test.js', 'jest'],
+    ['e2e/checkout.spec.ts', 'playwright'],
+    ['features/cart.feature', 'jest'],
+    [null, 'jest'],
+  ])('begin with the one that runs %s', (path, id) => {
+    expect(runnerOf(null, path).id).toBe(id);
+    expect(runnerOf('go', path).id).toBe('go');
+  });
+
   const recipes = [...guide('runners.md').matchAll(/^```sh\n(.*?)\n```/gms)].flatMap(([, block]) =>
     block!.split('\n\n').map(recipe => ({ script: recipe.replace(/^#.*\n/, ''), suffix: undefined })),
   );
@@ -88,7 +100,7 @@ describe('a snippet', () => {
   );
 
   it('numbers the nodes of a matrix of GitHub Actions', () => {
-    const text = snippetOf(systemOf('github'), runnerOf('jest'), setting);
+    const text = snippetOf(systemOf('github'), runnerOf('jest', null), setting);
     expect(text).toContain('matrix: {node: [0, 1, 2]}');
     // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of GitHub Actions
     expect(text).toContain('BALLAST_NODE_INDEX: ${{ strategy.job-index }}');
@@ -96,24 +108,24 @@ describe('a snippet', () => {
   });
 
   it('escapes dollar signs where the upload of a pipeline replaces them', () => {
-    expect(snippetOf(systemOf('buildkite'), runnerOf('go'), setting)).toContain('go test "$$@" > go-test.txt; code=$$?;');
+    expect(snippetOf(systemOf('buildkite'), runnerOf('go', null), setting)).toContain('go test "$$@" > go-test.txt; code=$$?;');
   });
 
   it('names the CI run to clients that do not know it', () => {
-    const text = snippetOf(systemOf('semaphore'), runnerOf('knapsack-rspec'), setting);
+    const text = snippetOf(systemOf('semaphore'), runnerOf('knapsack-rspec', null), setting);
     expect(text).toContain('export KNAPSACK_PRO_TEST_QUEUE_ID="$SEMAPHORE_WORKFLOW_ID"');
     expect(text).toContain('KNAPSACK_PRO_FIXED_QUEUE_SPLIT=true');
-    expect(snippetOf(systemOf('gitlab'), runnerOf('knapsack-rspec'), setting)).not.toContain('TEST_QUEUE_ID');
+    expect(snippetOf(systemOf('gitlab'), runnerOf('knapsack-rspec', null), setting)).not.toContain('TEST_QUEUE_ID');
   });
 
   it('has a token that was just created where a shell takes it', () => {
-    const text = snippetOf(systemOf('other'), runnerOf('jest'), { ...setting, token: 'abc123' });
+    const text = snippetOf(systemOf('other'), runnerOf('jest', null), { ...setting, token: 'abc123' });
     expect(text).toContain('export BALLAST_TOKEN=abc123');
     expect(text).toContain('export BALLAST_NODE_INDEX=0\nexport BALLAST_NODE_TOTAL=3\n');
   });
 
   it('quotes an address for the shell', () => {
-    const text = snippetOf(systemOf('bitbucket'), runnerOf('jest'), { ...setting, url: "http://a/$(id)'" });
+    const text = snippetOf(systemOf('bitbucket'), runnerOf('jest', null), { ...setting, url: "http://a/$(id)'" });
     expect(text).toContain("export BALLAST_URL='http://a/$(id)'\\'''");
   });
 });
