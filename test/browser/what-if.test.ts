@@ -65,7 +65,7 @@ describe('what-if and why', () => {
       .locator('.what-if-chart .useful')
       .getByText(new RegExp(`^${number}: `))
       .waitFor();
-    await tab.getByText('What this assumes, and other assumptions to try').click();
+    await tab.getByText('What this assumes').click();
     await tab.getByText('The planner of the server hands out batches from a queue.').waitFor();
   });
 

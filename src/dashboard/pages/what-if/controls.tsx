@@ -16,95 +16,23 @@ interface Props {
   onChange: (changes: Record<string, string | null>) => void;
 }
 
-/** The switches for files: which ones run in pieces or are cut. */
-export function LongFiles({ answer, choices, uncut, saved, onChange }: Props) {
+/** The switches: whether the build is played as a queue or a split, and which files run in pieces or are cut. */
+export function Controls({ answer, choices, uncut, saved, onChange }: Props) {
+  const { mode, in_pieces } = answer.assumptions;
   return (
     <section>
-      {uncut.pieces && <InPieces {...{ answer, uncut, onChange }} />}
-      {!answer.assumptions.in_pieces && <Cuts key={answer.build_id} {...{ answer, choices, saved, onChange }} />}
-    </section>
-  );
-}
-
-/** With which estimates, starts and costs the build is played again, and what else is assumed. */
-export function Assumed({ answer: { assumptions }, choices, onChange }: Pick<Props, 'answer' | 'choices' | 'onChange'>) {
-  return (
-    <details>
-      <summary>What this assumes, and other assumptions to try</summary>
       <div class="choices">
         <label>
           Mode
-          <select value={assumptions.mode} onChange={event => onChange({ mode: event.currentTarget.value })}>
+          <select value={mode} onChange={event => onChange({ mode: event.currentTarget.value })}>
             <option value="queue">queue</option>
             <option value="split">split</option>
           </select>
         </label>
-        <label>
-          Estimates
-          <select value={assumptions.estimates} onChange={event => onChange({ estimates: event.currentTarget.value })}>
-            <option value="then">of that build</option>
-            <option value="now">of today</option>
-            <option value="exact">exactly right</option>
-          </select>
-        </label>
-        <Time
-          name="Start spread"
-          about="Seconds over which the nodes start."
-          value={choices.start_spread}
-          used={assumptions.start_spread}
-          onChange={start_spread => onChange({ start_spread })}
-        />
-        <Time
-          name="Pull cost"
-          about="Seconds that a node loses between two batches."
-          value={choices.pull_cost}
-          used={assumptions.pull_cost}
-          onChange={pull_cost => onChange({ pull_cost })}
-        />
-        <Time
-          name="Set-up"
-          about="Minutes that the job of a node takes before the node starts: the checkout, the installation. They count in the node-minutes."
-          value={choices.setup}
-          used={assumptions.setup / 60}
-          unit="min"
-          onChange={setup => onChange({ setup })}
-        />
       </div>
-      <ul>
-        {assumptions.sentences.map(sentence => (
-          <li key={sentence}>{sentence}</li>
-        ))}
-      </ul>
-    </details>
-  );
-}
-
-interface TimeProps {
-  name: string;
-  about: string;
-  value: string | null;
-  /** Value that the answer was played with. */
-  used: number;
-  unit?: 's' | 'min';
-  onChange: (value: string | null) => void;
-}
-
-function Time({ name, about, value, used, unit = 's', onChange }: TimeProps) {
-  return (
-    <label title={about}>
-      {name}
-      <input
-        class="seconds"
-        type="number"
-        min={0}
-        max={unit === 's' ? 86_400 : 1440}
-        step="any"
-        value={value ?? ''}
-        placeholder={String(Math.round(used * 10) / 10)}
-        onChange={event => onChange(event.currentTarget.value || null)}
-      />
-      <span class="quiet">{unit}</span>
-    </label>
+      {uncut.pieces && <InPieces {...{ answer, uncut, onChange }} />}
+      {!in_pieces && <Cuts key={answer.build_id} {...{ answer, choices, saved, onChange }} />}
+    </section>
   );
 }
 

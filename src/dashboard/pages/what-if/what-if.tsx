@@ -22,7 +22,7 @@ import { commitOf } from '../../text/in-sentence.js';
 import { buildName } from '../builds/state.js';
 import { Chart } from './chart.js';
 import { type Choices, choicesOf, whatIfPath } from './choices.js';
-import { Assumed, LongFiles } from './controls.js';
+import { Controls } from './controls.js';
 import { columnOf } from './curve.js';
 import { cutsSentence } from './cuts.js';
 import { LastBuilds } from './last-builds.js';
@@ -119,7 +119,6 @@ function Played({ project, build, choices, answer, uncut, last }: PlayedProps) {
   const [nodes, setNodes] = useNodes(build, node_total);
   const chosen = columnOf(variants, nodes);
   const today = columnOf(variants, node_total);
-  const onChange = (changes: Record<string, string | null>) => setQuery({ build, ...changes });
   if (variants.length === 0) return <Empty title="Nothing of this build is recorded, so it cannot be played again." />;
   return (
     <>
@@ -149,12 +148,20 @@ function Played({ project, build, choices, answer, uncut, last }: PlayedProps) {
         onChoose={index => setNodes(variants[index]!.nodes)}
       />
       <Reading chosen={variants[chosen]!} today={variants[today]!} />
-      <LongFiles
-        {...{ answer, choices, onChange }}
+      <Controls
+        {...{ answer, choices }}
         uncut={uncut ?? answer}
         saved={uncut ? cutsSentence(answer, uncut, variants[chosen]!.nodes) : ''}
+        onChange={changes => setQuery({ build, ...changes })}
       />
-      <Assumed {...{ answer, choices, onChange }} />
+      <details>
+        <summary>What this assumes</summary>
+        <ul>
+          {answer.assumptions.sentences.map(sentence => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      </details>
       {last.counts.length > 0 && <LastBuilds last={last} />}
       <FoldedTable
         title="The chart as a table"

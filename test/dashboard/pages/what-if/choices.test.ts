@@ -5,31 +5,13 @@ const of = (query: string) => choicesOf(new URLSearchParams(query));
 
 describe('what is played again', () => {
   it('is in the address', () => {
-    const choices = of('mode=split&estimates=now&start_spread=30&pull_cost=0.5&setup=1.5&in_pieces=false&cut=a%0Ab%26c');
-    expect(choices).toEqual({
-      mode: 'split',
-      estimates: 'now',
-      start_spread: '30',
-      pull_cost: '0.5',
-      setup: '1.5',
-      in_pieces: 'false',
-      cut: ['a', 'b&c'],
-    });
-    expect(whatIfPath('id', choices)).toBe(
-      '/v1/builds/id/what_if?mode=split&estimates=now&start_spread=30&pull_cost=0.5&in_pieces=false&setup=90&cut=a&cut=b%26c',
-    );
+    const choices = of('mode=split&in_pieces=false&cut=a%0Ab%26c');
+    expect(choices).toEqual({ mode: 'split', in_pieces: 'false', cut: ['a', 'b&c'] });
+    expect(whatIfPath('id', choices)).toBe('/v1/builds/id/what_if?mode=split&in_pieces=false&cut=a&cut=b%26c');
   });
 
   it('is the build as it was where the address says nothing, or nonsense', () => {
-    expect(of('mode=x&estimates=never&start_spread=-1&pull_cost=x')).toEqual({
-      mode: null,
-      estimates: null,
-      start_spread: null,
-      pull_cost: null,
-      setup: null,
-      in_pieces: null,
-      cut: [],
-    });
+    expect(of('mode=x&in_pieces=x')).toEqual({ mode: null, in_pieces: null, cut: [] });
     expect(whatIfPath('a/b', of(''))).toBe('/v1/builds/a%2Fb/what_if');
     expect(whatIfPath('id', of('cut=a'))).toBe('/v1/builds/id/what_if?cut=a');
   });
