@@ -160,7 +160,7 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
   'the day': async ({ get, ended }) => {
     const { days } = await get('/v1/trends/builds');
     const { builds, incomplete, unplanned, with_failures, passed, jobs, wall, floor, median_wall, idle_share, saved, parts } = days[0];
-    const { node_seconds, job_seconds, test_seconds } = days[0];
+    const { node_seconds, job_seconds, median_test_seconds } = days[0];
     const truth = dayOf(ended.map(({ figures }) => figures));
     const counts = {
       ...{ builds: truth.builds, incomplete: truth.incomplete, unplanned: truth.unplanned },
@@ -174,12 +174,12 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
         { ...counts, ...times },
       ],
       [
-        { jobs, node_seconds, job_seconds, test_seconds },
+        { jobs, node_seconds, job_seconds, median_test_seconds },
         {
           jobs: truth.jobs,
           node_seconds: ms(truth.node_seconds),
           job_seconds: ms(truth.job_seconds),
-          test_seconds: ms(truth.test_seconds),
+          median_test_seconds: ms(truth.median_test_seconds),
         },
       ],
       [

@@ -318,7 +318,7 @@ export function dayOf(builds: readonly Figures[]) {
     // Jobs of incomplete builds are paid, too.
     jobs: sum(builds.map(({ jobs }) => jobs)),
     job_seconds: sum(builds.map(({ jobSeconds }) => jobSeconds)),
-    test_seconds: mean(({ testSeconds }) => testSeconds),
+    median_test_seconds: complete.length === 0 ? null : middle(complete.map(({ testSeconds }) => testSeconds)),
     wall: mean(({ wall }) => wall),
     floor: mean(({ floor }) => floor),
     median_wall: complete.length === 0 ? null : middle(complete.map(({ wall }) => wall)),

@@ -86,11 +86,12 @@ export interface DayTrend {
   /** The nodes of all these builds that started, and their time from the first request to the end: what is paid. */
   jobs: Count;
   job_seconds: number;
-  /** Means over the builds. `test_seconds`: what the test files took on all nodes, without those that ran again. */
+  /** Means over the builds. */
   wall: number | null;
   floor: number | null;
-  test_seconds: number | null;
   median_wall: number | null;
+  /** Of what the test files of a build took on all nodes, without those that ran again. */
+  median_test_seconds: number | null;
   /** Idle part of the node time, from 0 to 1. */
   idle_share: number | null;
   parts: { name: string; seconds: number }[];

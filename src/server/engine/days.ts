@@ -4,15 +4,15 @@ import { PART_NAMES } from '../../protocol/answers/minutes.js';
 import { hasEndedComplete } from '../../protocol/build-state.js';
 import type { DaySum, DaySummary, Summary } from './ports/summaries.js';
 
-/** Wall times of a day that are kept for the median. */
-export const WALLS_PER_DAY = 10_000;
+/** Times of the builds of a day that are kept for a median. */
+export const TIMES_PER_DAY = 10_000;
 
 /** The longest duration that a day counts, 31 years in seconds: sums stay exact for all recorded times. */
 const MOST_SECONDS = 1e9;
 const LAST_DAY = 1e8;
 export const METHODS = ['round_robin', 'by_name', 'one_at_a_time'] as const;
 const COUNTS = ['builds', 'incomplete', 'cancelled', 'unplanned', 'partial', 'with_failures', 'passed', 'jobs'] as const;
-const DURATIONS = ['job_seconds', 'wall', 'floor', 'saved', 'node_seconds', 'idle_seconds', 'test_seconds'] as const;
+const DURATIONS = ['job_seconds', 'wall', 'floor', 'saved', 'node_seconds', 'idle_seconds'] as const;
 export const SUM_NAMES: readonly DaySum[] = [...COUNTS, ...DURATIONS, ...METHODS, ...PART_NAMES];
 
 /** The day on which a build counts: when its newest CI run began, in whole days since 1970, UTC. */
@@ -27,7 +27,7 @@ export function endOfDay(day: number): number {
 }
 
 export function emptyDay(day: number): DaySummary {
-  return { day, sums: Object.fromEntries(SUM_NAMES.map(name => [name, 0])) as DaySummary['sums'], walls: [] };
+  return { day, sums: Object.fromEntries(SUM_NAMES.map(name => [name, 0])) as DaySummary['sums'], walls: [], tests: [] };
 }
 
 /** Adds a build to its day, or (-1) takes it off again. A running build does not count, nor do the times of an incomplete one. */
@@ -50,13 +50,16 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
   };
   // Nothing is saved in a build that nobody planned: other methods count with its own time.
   const compared = isPlanned ? { saved: saved ?? 0, ...baselines } : { round_robin: wall, by_name: wall, one_at_a_time: wall };
-  const measured = isComplete ? { wall, floor, node_seconds, idle_seconds, test_seconds, ...parts, ...compared } : {};
+  const measured = isComplete ? { wall, floor, node_seconds, idle_seconds, ...parts, ...compared } : {};
   const added: Partial<DaySummary['sums']> = { ...counted, ...measured };
   const sums = SUM_NAMES.map(name => [name, wholeMilliseconds(day.sums[name] + sign * credible(added[name] ?? 0))]);
+  const timesWith = (times: readonly number[], seconds: number) =>
+    isComplete ? changed(times, Math.round(1000 * credible(seconds)), sign) : [...times];
   return {
     day: day.day,
     sums: Object.fromEntries(sums) as DaySummary['sums'],
-    walls: isComplete ? changed(day.walls, Math.round(1000 * credible(wall)), sign) : day.walls,
+    walls: timesWith(day.walls, wall),
+    tests: timesWith(day.tests, test_seconds),
   };
 }
 
@@ -66,7 +69,7 @@ function credible(seconds: number): number {
 
 /** Returns sorted values with one more, or (-1) one less. */
 function changed(values: readonly number[], value: number, sign: 1 | -1): number[] {
-  if (sign === 1) return values.length < WALLS_PER_DAY ? [...values, value].sort((a, b) => a - b) : [...values];
+  if (sign === 1) return values.length < TIMES_PER_DAY ? [...values, value].sort((a, b) => a - b) : [...values];
   const place = values.indexOf(value);
   return place === -1 ? [...values] : values.toSpliced(place, 1);
 }

@@ -38,7 +38,7 @@ export function DayCharts({ project, trend, total, width }: Props) {
         <Figure title="Incomplete">{number(total.incomplete)}</Figure>
         <Figure title="With failures">{total.with_failures + total.passed === 0 ? 'not reported' : number(total.with_failures)}</Figure>
         <Figure title="Median wall time">{duration(total.median_wall)}</Figure>
-        <Figure title="Tests in all, a build">{duration(total.test_seconds)}</Figure>
+        <Figure title="Median of all tests">{duration(total.median_test_seconds)}</Figure>
         <Figure title="Node-minutes">{minutes(total)}</Figure>
         {cost !== null && <Figure title="Cost">about {cost}</Figure>}
       </dl>
@@ -57,8 +57,8 @@ export function DayCharts({ project, trend, total, width }: Props) {
         <Lines
           label={`All tests of a build ${by}`}
           {...{ days, range }}
-          line={({ test_seconds }) => test_seconds}
-          reading={({ test_seconds }) => `${duration(test_seconds)} a build, the nodes together`}
+          line={({ median_test_seconds }) => median_test_seconds}
+          reading={({ median_test_seconds }) => `median ${duration(median_test_seconds)}, the nodes together`}
         />
       </section>
       <section>
@@ -144,10 +144,10 @@ const COLUMNS: Column<DayTrend>[] = [
   },
   {
     name: 'tests',
-    title: 'Tests of a build',
+    title: 'Tests (median)',
     isNumber: true,
     isExtra: true,
-    cell: ({ test_seconds }) => <Duration seconds={test_seconds} />,
+    cell: ({ median_test_seconds }) => <Duration seconds={median_test_seconds} />,
   },
 ];
 const jobColumns = (project: ProjectLine): Column<DayTrend>[] => [

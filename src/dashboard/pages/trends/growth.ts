@@ -51,12 +51,11 @@ export function growthSentences({ spans, first, last, total, grown }: Growth): s
   const file = grown?.change
     ? [`${nameOf(grown.path)} grew most: +${duration(grown.change.seconds)} with ${commitOf(grown.change.commit_hash)}.`]
     : [];
-  const [before, now] = [first?.test_seconds, last?.test_seconds];
-  // Days of earlier versions have no time of tests.
+  const [before, now] = [first?.median_test_seconds, last?.median_test_seconds];
   if (!spans || !before || !now) {
-    if (!total?.test_seconds) return ['No build of these days ended complete.', ...file];
+    if (!total?.median_test_seconds) return ['No build of these days ended complete.', ...file];
     return [
-      `The tests take ${duration(total.test_seconds)} a build in all: too few days have complete builds to say whether they grow.`,
+      `The tests take ${duration(total.median_test_seconds)} in all in the median build: too few days have complete builds to say whether they grow.`,
       `The median build takes ${duration(total.median_wall)}.`,
       ...file,
     ];
@@ -65,8 +64,8 @@ export function growthSentences({ spans, first, last, total, grown }: Growth): s
   const wall = isAsBefore(first!.median_wall!, last!.median_wall!) ? 'about as before' : `from ${duration(first!.median_wall)}`;
   return [
     isAsBefore(before, now)
-      ? `The tests take about as long in all as ${when}: ${duration(now)} a build.`
-      : `The tests take ${percent(Math.abs(now / before - 1))} ${now > before ? 'more' : 'less'} in all than ${when}: ${duration(now)} a build, from ${duration(before)}.`,
+      ? `The tests take about as long in all as ${when}: ${duration(now)} in the median build.`
+      : `The tests take ${percent(Math.abs(now / before - 1))} ${now > before ? 'more' : 'less'} in all than ${when}: ${duration(now)} in the median build, from ${duration(before)}.`,
     `The median build takes ${duration(last!.median_wall)}, ${wall}.`,
     ...file,
   ];

@@ -71,8 +71,9 @@ export interface Summary {
 export interface DaySummary {
   day: number;
   sums: Record<DaySum, number>;
-  /** The wall times of complete builds, in milliseconds, ascending: at most `WALLS_PER_DAY`. */
+  /** The wall times of complete builds, and what the test files of each took, in milliseconds, ascending: at most `TIMES_PER_DAY`. */
   walls: number[];
+  tests: number[];
 }
 
 /**
@@ -95,6 +96,5 @@ export type DaySum =
   | 'saved'
   | 'node_seconds'
   | 'idle_seconds'
-  | 'test_seconds'
   | keyof Summary['baselines']
   | PartName;

@@ -19,6 +19,7 @@ function addDays(first: number, days: readonly DaySummary[]): DaySummary {
     day: first,
     sums: Object.fromEntries(SUM_NAMES.map(name => [name, sumOf(name)])) as DaySummary['sums'],
     walls: days.flatMap(({ walls }) => walls).sort((a, b) => a - b),
+    tests: days.flatMap(({ tests }) => tests).sort((a, b) => a - b),
   };
 }
 
@@ -32,9 +33,9 @@ export function plannedBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
   return sums.builds - sums.incomplete - sums.cancelled - sums.unplanned;
 }
 
-/** The median wall time of a day in seconds; null: no build ended complete. */
-export function medianWall({ walls }: Pick<DaySummary, 'walls'>): number | null {
-  return walls.length === 0 ? null : wholeMilliseconds(middleOf(walls) / 1000);
+/** The median in seconds of the wall times or times of tests of a day; null: no build ended complete. */
+export function medianOf(times: readonly number[]): number | null {
+  return times.length === 0 ? null : wholeMilliseconds(middleOf(times) / 1000);
 }
 
 /** The means and sums of a day. */
@@ -49,8 +50,8 @@ function dayTrend(day: DaySummary): DayTrend {
     ...{ builds, incomplete, cancelled, unplanned, with_failures, passed, jobs, job_seconds },
     wall: mean(wall),
     floor: mean(sums.floor),
-    test_seconds: mean(sums.test_seconds),
-    median_wall: medianWall(day),
+    median_wall: medianOf(day.walls),
+    median_test_seconds: medianOf(day.tests),
     idle_share: complete === 0 ? null : idleShare(sums),
     parts: complete === 0 ? [] : PART_NAMES.map(name => ({ name, seconds: wholeMilliseconds(sums[name] / complete) })),
     saved: { round_robin: savedOf('round_robin'), by_name: savedOf('by_name'), one_at_a_time: savedOf('one_at_a_time'), best: sums.saved },

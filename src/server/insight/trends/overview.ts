@@ -5,7 +5,7 @@ import { emptyDay } from '../../engine/days.js';
 import type { Project } from '../../engine/ports/access.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import { ALWAYS, buildLines } from './build-lines.js';
-import { completeBuilds, dateOf, medianWall, plannedBuilds } from './build-trend.js';
+import { completeBuilds, dateOf, medianOf, plannedBuilds } from './build-trend.js';
 import { idleShare, type Trend } from './summary.js';
 
 /** Builds of a project that the dashboard's list of projects has. */
@@ -39,7 +39,7 @@ export async function overviewOf(
     with_failures_today: sums.with_failures,
     passed_today: sums.passed,
     running: answer.builds.filter(({ is_running }) => is_running).length,
-    median_wall: measured && medianWall(measured),
+    median_wall: measured && medianOf(measured.walls),
     idle_share: measured && idleShare(measured.sums),
     measured_day: measured && dateOf(measured.day),
     saved_30_days: wholeMilliseconds(days.reduce((sum, day) => sum + day.sums.saved, 0)),

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { growthSentences, spansOf } from '../../../../src/dashboard/pages/trends/growth.js';
 import type { DayTrend, FileTrend } from '../../../../src/protocol/answers/trends.js';
 
-const dayOf = (day: string, test_seconds: number | null, median_wall: number | null = test_seconds && test_seconds / 5) =>
-  ({ day, test_seconds, median_wall }) as DayTrend;
+const dayOf = (day: string, median_test_seconds: number | null, median_wall = median_test_seconds && median_test_seconds / 5) =>
+  ({ day, median_test_seconds, median_wall }) as DayTrend;
 const days = (...dates: string[]) => dates.map(date => dayOf(date, 60));
 const change = { at: '2026-11-20T10:00:00Z', commit_hash: '4d5e6f7a8b', factor: 2, seconds: 40 };
 const grown = { path: 'spec/checkout_spec.rb', change } as FileTrend;
@@ -38,7 +38,7 @@ describe('the first line of the trends', () => {
 
   it('says that the tests grow, by how much, and with which commit', () => {
     expect(told(dayOf('2026-10-31', 2220), dayOf('2026-11-24', 2486, 450), grown)).toEqual([
-      'The tests take 12\u202f% more in all than 30 days ago: 41 m 26 s a build, from 37 m 00 s.',
+      'The tests take 12\u202f% more in all than 30 days ago: 41 m 26 s in the median build, from 37 m 00 s.',
       'The median build takes 7 m 30 s, about as before.',
       'checkout_spec.rb grew most: +40 s with 4d5e6f7a.',
     ]);
@@ -46,17 +46,17 @@ describe('the first line of the trends', () => {
 
   it('says that they shrink, or take as long as before', () => {
     expect(told(dayOf('2026-10-31', 2000), dayOf('2026-11-24', 1000))).toEqual([
-      'The tests take 50\u202f% less in all than 30 days ago: 16 m 40 s a build, from 33 m 20 s.',
+      'The tests take 50\u202f% less in all than 30 days ago: 16 m 40 s in the median build, from 33 m 20 s.',
       'The median build takes 3 m 20 s, from 6 m 40 s.',
     ]);
     expect(told(dayOf('2026-10-31', 2000), dayOf('2026-11-24', 2040))[0]).toBe(
-      'The tests take about as long in all as 30 days ago: 34 m 00 s a build.',
+      'The tests take about as long in all as 30 days ago: 34 m 00 s in the median build.',
     );
   });
 
   it('compares nothing where one end has no complete build', () => {
     const [first] = told(dayOf('2026-10-31', null), dayOf('2026-11-24', 2000), grown);
-    expect(first).toBe('The tests take 40 m 00 s a build in all: too few days have complete builds to say whether they grow.');
+    expect(first).toBe('The tests take 40 m 00 s in all in the median build: too few days have complete builds to say whether they grow.');
     expect(growthSentences({ spans: null, first: null, last: null, total: null, grown: null })).toEqual([
       'No build of these days ended complete.',
     ]);

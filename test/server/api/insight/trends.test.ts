@@ -42,7 +42,7 @@ describe('GET /trends/builds', () => {
     const weeks = (await get(server, 'builds?by=week')).days;
     expect(weeks).toMatchObject([{ day: '2025-12-29', builds: 3, wall: 20 }]);
     const range = await get(server, 'builds?by=range&days=3&to=2026-01-03');
-    const all = { builds: 3, wall: 20, median_wall: 20, jobs: 3, job_seconds: 60, test_seconds: 20 };
+    const all = { builds: 3, wall: 20, median_wall: 20, jobs: 3, job_seconds: 60, median_test_seconds: 20 };
     expect(range).toMatchObject({ from: '2026-01-01', to: '2026-01-03', days: [{ day: '2026-01-01', ...all }] });
     expect((await server.get('/v1/trends/builds?days=3&from=2026-01-01')).json).toEqual({
       errors: [{ days: ['must not come with from'] }],

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countOn, emptyDay, WALLS_PER_DAY } from '../../../../src/server/engine/days.js';
+import { countOn, emptyDay, TIMES_PER_DAY } from '../../../../src/server/engine/days.js';
 import { type BuildKey, queueKey } from '../../../../src/server/engine/keys.js';
 import type { Build } from '../../../../src/server/engine/ports/builds.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import type { DaySummary, Period, Summary } from '../../../../src/server/engine/ports/summaries.js';
-import { medianWall } from '../../../../src/server/insight/trends/build-trend.js';
+import { medianOf } from '../../../../src/server/insight/trends/build-trend.js';
 import { BUILD, buildsOf, DAY, files, NOW, newProject, newQueue, record, summaryOf, sweep } from './fixtures.js';
 import { stores } from './stores.js';
 
@@ -204,18 +204,23 @@ describe('the wall times of a day', () => {
     );
 
   it('have the median that they have', () => {
-    expect([dayOf(), dayOf(514.3), dayOf(509, 814.5), dayOf(3, 1, 2.001)].map(medianWall)).toEqual([null, 514.3, 661.75, 2.001]);
+    expect([dayOf(), dayOf(514.3), dayOf(509, 814.5), dayOf(3, 1, 2.001)].map(({ walls }) => medianOf(walls))).toEqual([
+      null,
+      514.3,
+      661.75,
+      2.001,
+    ]);
   });
 
   it('are those of complete builds that have ended', () => {
     const others = [...(['running', 'partial'] as const).map(state => summaryOf({ state })), summaryOf({ line: { missing: 1 } })];
     const day = others.reduce((sum, summary) => countOn(sum, summary, 1), dayOf(50));
-    expect(day).toMatchObject({ sums: { builds: 3, incomplete: 1, partial: 1, wall: 50, saved: 5 }, walls: [50_000] });
+    expect(day).toMatchObject({ sums: { builds: 3, incomplete: 1, partial: 1, wall: 50, saved: 5 }, walls: [50_000], tests: [160_000] });
     expect(others.reduce((sum, summary) => countOn(sum, summary, -1), day)).toEqual(dayOf(50));
   });
 
   it('are kept for a bounded number of builds', () => {
-    const full = { ...emptyDay(0), walls: Array<number>(WALLS_PER_DAY).fill(1000) };
+    const full = { ...emptyDay(0), walls: Array<number>(TIMES_PER_DAY).fill(1000), tests: [] };
     expect(countOn(full, summaryOf(), 1).walls).toEqual(full.walls);
     expect(countOn(full, summaryOf(), -1).walls).toEqual(full.walls);
   });
