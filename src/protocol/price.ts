@@ -1,3 +1,4 @@
+import { rounded } from '../base/rounding.js';
 import type { Price, ProjectSettings } from './project-settings.js';
 
 /** The settings that determine the cost of a job. */
@@ -5,8 +6,17 @@ export type PriceSettings = Pick<ProjectSettings, 'price' | 'setup' | 'billing_s
 
 /** Cost of jobs that ran for these seconds, from the first request of their node to its end. Null: the project has no price. */
 export function costOf(settings: PriceSettings, jobs: readonly number[]): Price | null {
+  return priceOf(
+    settings,
+    jobs.map(seconds => [seconds, 1]),
+  );
+}
+
+/** The same of durations with the number of jobs that ran so long. */
+export function priceOf(settings: PriceSettings, jobs: readonly (readonly [seconds: number, jobs: number])[]): Price | null {
   const { price } = settings;
-  return price && { amount: (price.amount * paidSeconds(settings, jobs)) / 60, currency: price.currency };
+  const paid = jobs.reduce((sum, [seconds, count]) => sum + count * paidSeconds(settings, [seconds]), 0);
+  return price && { amount: rounded((price.amount * paid) / 60, 1e6), currency: price.currency };
 }
 
 /** The time of jobs that is paid: with their set-up, in whole steps. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { projectsSentence } from '../../src/dashboard/pages/projects/sentences.js';
+import { projectCosts, projectsSentence } from '../../src/dashboard/pages/projects/sentences.js';
 import { deletedSentence, serverSentences } from '../../src/dashboard/pages/server/sentences.js';
 import type { ServerProcess } from '../../src/protocol/messages/dashboard.js';
 import { overviewOf } from '../harness/overview.js';
@@ -27,6 +27,28 @@ describe('the first line of the projects', () => {
     const sentenceOf = (name: string) => projectsSentence([overviewOf(name, { builds_today: 1, incomplete_today: 1 })]);
     expect(sentenceOf('\u202ea')).toBe('1 project, 1 build today, 1 incomplete (\\u202ea).');
     expect(sentenceOf('\u05d0')).toBe('1 project, 1 build today, 1 incomplete (\u2068\u05d0\u2069).');
+  });
+});
+
+describe('what projects cost', () => {
+  const costOf = (amount: number, currency = 'USD') => ({ cost_30_days: { price: { amount, currency }, jobs: 656, ci_runs: 42 } });
+
+  it('is the sum over all projects', () => {
+    expect(projectCosts([overviewOf('a', costOf(61.11)), overviewOf('b', costOf(0.5))])).toEqual([
+      'The last 30 days cost $61.61: 1\u202f312 jobs of 84 CI runs.',
+    ]);
+  });
+
+  it('is an amount for each currency, and does not speak for projects without a price', () => {
+    const projects = [overviewOf('a', costOf(61.11)), overviewOf('b'), overviewOf('c', costOf(3, 'EUR'))];
+    expect(projectCosts(projects)).toEqual([
+      'The last 30 days cost $61.11 and €3.00: 1\u202f312 jobs of 84 CI runs, in 2 projects with a price.',
+    ]);
+  });
+
+  it('is nothing that a page says without a price, or before the first job', () => {
+    const idle = { price: { amount: 0, currency: 'USD' }, jobs: 0, ci_runs: 0 };
+    expect([projectCosts([overviewOf('a')]), projectCosts([overviewOf('a', { cost_30_days: idle })])]).toEqual([[], []]);
   });
 });
 

@@ -17,6 +17,7 @@ export const overviewOf = (name: string, more: Partial<ProjectOverview> = {}): P
   measured_day: null,
   saved_30_days: 0,
   builds_30_days: 0,
+  cost_30_days: null,
   recent: [],
   ...more,
 });

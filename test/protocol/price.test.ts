@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, costOfSum, priceText } from '../../src/protocol/price.js';
+import { costOf, costOfSum, priceOf, priceText } from '../../src/protocol/price.js';
 
 const settings = { price: { amount: 0.6, currency: 'USD' }, setup: null, billing_step: null };
 
@@ -11,6 +11,12 @@ describe('what jobs cost', () => {
     expect(costOf({ ...settings, billing_step: 60 }, [60, 60.001])?.amount).toBeCloseTo(1.8, 9);
     expect(costOf(settings, [])?.amount).toBe(0);
     expect(costOf({ ...settings, price: null }, [60])).toBeNull();
+    const paid = { ...settings, setup: 30, billing_step: 60 };
+    const times: [number, number][] = [
+      [30, 2],
+      [31, 1],
+    ];
+    expect(priceOf(paid, times)).toEqual(costOf(paid, [30, 30, 31]));
   });
 
   it('is estimated where only the sum of their times is known', () => {

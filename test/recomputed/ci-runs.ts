@@ -55,6 +55,8 @@ export interface Node {
 export interface Plan {
   mode: Mode;
   commit_hash: string;
+  /** The id of the CI run (default: one for each commit). */
+  ci_run?: string;
   /** Seconds of each file on a usual node. */
   files: Readonly<Record<string, number>>;
   nodes: readonly Node[];
@@ -144,7 +146,7 @@ const MODES = { queue: 'queue', reports: 'test queue', split: 'split', recording
 
 function processOf(run: Run, node_index: number, number: number): NodeProcess {
   const mode = MODES[run.plan.mode];
-  const id = `run of ${run.plan.commit_hash}`;
+  const id = run.plan.ci_run ?? `run of ${run.plan.commit_hash}`;
   const ofMode = {
     split: { ci_build_id: id },
     queue: { node_build_id: id },

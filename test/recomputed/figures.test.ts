@@ -178,7 +178,7 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
         {
           jobs: truth.jobs,
           node_seconds: ms(truth.node_seconds),
-          job_seconds: ms(truth.job_seconds),
+          job_seconds: truth.job_seconds,
           median_test_seconds: ms(truth.median_test_seconds),
         },
       ],

@@ -21,6 +21,8 @@ export interface NodeFigures {
   hasRecorded: boolean;
   /** Its last process got no file, and recorded none. */
   ranNothingAgain: boolean;
+  /** The whole seconds of each job: a process that began again is a job of its own. */
+  jobs: number[];
   /** Null: fewer files with estimates than tell. */
   slowness: number | null;
   files: number;
@@ -40,9 +42,7 @@ export interface Figures {
   idleShare: number;
   nodeSeconds: number;
   idleSeconds: number;
-  /** The nodes that came, their time from the first request to the end, and what they ran that nobody had run before. */
-  jobs: number;
-  jobSeconds: number;
+  /** What the nodes ran that nobody had run before. */
   testSeconds: number;
   /** Nodes that ended after recording all that they got, the last one first. */
   ended: { node: number; end: number }[];
@@ -117,7 +117,8 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
         for (const { path, seconds } of event.times)
           for (const { files } of unrecorded) for (const file of files) if (file.path === path) file.seconds = seconds;
         unrecorded = [];
-        recordedAt.set(node, at);
+        // A job that got nothing moves no end.
+        if (event.times.length > 0 || !recordedAt.has(node)) recordedAt.set(node, at);
       }
     }
     if (open && (isQueue || now !== undefined)) open.to = now === undefined ? open.from + expected(open.files) : now / 1000;
@@ -181,7 +182,7 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
     const own = known.filter(span => span.node === node);
     const files = runs.filter(run => run.node === node).flatMap(run => run.files);
     const at = recordedAt.get(node);
-    const none = { start: null, end: null, late: wall, busy: 0, work: 0, repeats: 0, between: 0, idle: 0, slowness: null };
+    const none = { start: null, end: null, late: wall, busy: 0, work: 0, repeats: 0, between: 0, idle: 0, jobs: [], slowness: null };
     const had = new Set(spans.filter(span => span.node === node).flatMap(span => span.files.map(({ path }) => path)));
     const asked = log.asked.filter(each => each.node === node);
     const last = asked.at(-1);
@@ -189,6 +190,13 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
     const counts = { hasRecorded: at !== undefined, ranNothingAgain, files: had.size, batches: isQueue ? own.length : 0 };
     if (own.length === 0) return { ...none, ...counts, isLost: false };
     const [start, end] = [clock(own[0]!.from), clock(Math.max(own.at(-1)!.to, at ?? 0))];
+    // A client that reports failures says nothing when it gets no file.
+    const begins = asked.filter(({ isFirst, got }) => isFirst && (mode === 'queue' || got.length > 0)).map(each => clock(each.at / 1000));
+    const ends = [...own.map(span => clock(span.to)), end];
+    const jobs = [start, ...begins.slice(1)].map((from, job) => {
+      const next = (begins[job + 1] ?? Infinity) + 1e-6;
+      return Math.ceil(toMillis(Math.max(from, ...ends.filter(each => each <= next)) - from));
+    });
     const isLost = own.at(-1)!.to > (at ?? 0) && now === undefined;
     const work = sum(files.filter(({ isWork }) => isWork).map(({ busy }) => busy));
     const again = sum(files.filter(({ isWork }) => !isWork).map(({ busy }) => busy));
@@ -204,6 +212,7 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
       between,
       idle: isLost ? 0 : tail,
       isLost,
+      jobs,
       slowness: slowness[node]!,
       ...counts,
     };
@@ -264,8 +273,6 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
     longestFile: Math.max(0, usual(longest) - evenShare),
     longest: { path: longest.path, seconds: longest.seconds ?? longest.busy, node: longest.node },
     nodeSeconds: came * wall,
-    jobs: came,
-    jobSeconds: sum(nodes.map(({ start, end }) => (start === null ? 0 : end! - start))),
     testSeconds: sum(nodes.map(({ work }) => work)),
     idleShare: idleSeconds / (came * wall),
     saved: missing.size > 0 || mode === 'recordings' ? null : Math.min(...methods) - wall,
@@ -308,6 +315,7 @@ export const isPartial = ({ isPlanned, nodes }: Figures) => !isPlanned && nodes.
 export function dayOf(builds: readonly Figures[]) {
   const complete = builds.filter(build => build.missing.size === 0 && !isPartial(build));
   const total = (of: (build: Figures) => number) => sum(complete.map(of));
+  const jobs = builds.flatMap(({ nodes }) => nodes.flatMap(node => node.jobs));
   const mean = (of: (build: Figures) => number) => (complete.length === 0 ? null : total(of) / complete.length);
   return {
     builds: builds.length,
@@ -316,8 +324,8 @@ export function dayOf(builds: readonly Figures[]) {
     with_failures: builds.filter(({ failed }) => (failed ?? []).length > 0).length,
     passed: complete.filter(({ isPlanned, failed }) => isPlanned && failed?.length === 0).length,
     // Jobs of incomplete builds are paid, too.
-    jobs: sum(builds.map(({ jobs }) => jobs)),
-    job_seconds: sum(builds.map(({ jobSeconds }) => jobSeconds)),
+    jobs: jobs.length,
+    job_seconds: sum(jobs),
     median_test_seconds: complete.length === 0 ? null : middle(complete.map(({ testSeconds }) => testSeconds)),
     wall: mean(({ wall }) => wall),
     floor: mean(({ floor }) => floor),

@@ -9,7 +9,10 @@ export interface MinutesAnswer extends BuildHead {
   wall: number;
   /** No plan with whole files could have ended sooner on these nodes: even share + longest file. */
   floor: number;
-  /** Price of the jobs of its nodes, until now if it runs; null: the project has no price. */
+  /** The jobs of its nodes: several of a node that its CI system ran again. Their paid time is with set-up, in whole steps, and until now if it runs. */
+  jobs: Count;
+  paid_seconds: number;
+  /** Price of these jobs; null: the project has no price. */
   price: Price | null;
   /** wall - floor */
   lost: number;

@@ -1,4 +1,5 @@
 import type { BuildState } from '../build-state.js';
+import type { Price } from '../project-settings.js';
 import type { Count, Timestamp, Uuid } from '../scalars.js';
 import type { BuildHead } from './build-head.js';
 
@@ -69,7 +70,7 @@ export interface BuildTrend {
   days: DayTrend[];
 }
 
-/** All that follows `job_seconds` is about builds that ended without a missing file; null: there is none. */
+/** All that follows `price` is about builds that ended without a missing file; null: there is none. */
 export interface DayTrend {
   /** As 2026-11-22, UTC. */
   day: string;
@@ -83,9 +84,12 @@ export interface DayTrend {
   with_failures: Count;
   /** All files of their plans were recorded, and none failed, as the clients report. */
   passed: Count;
-  /** The nodes of all these builds that started, and their time from the first request to the end: what is paid. */
+  /** The CI runs of all these builds, their jobs, and the time of these from the first request to the end, each in whole seconds. */
+  ci_runs: Count;
   jobs: Count;
-  job_seconds: number;
+  job_seconds: Count;
+  /** Price of these jobs; null: the project has no price. */
+  price: Price | null;
   /** Means over the builds. */
   wall: number | null;
   floor: number | null;
@@ -240,6 +244,8 @@ export interface ProjectOverview {
   saved_30_days: number;
   /** Planned builds without a missing file, of which that is the sum. */
   builds_30_days: Count;
+  /** The jobs of all builds that ended in the last 30 days; null: the project has no price. */
+  cost_30_days: { price: Price; jobs: Count; ci_runs: Count } | null;
   /** The last builds that have ended, oldest first. `id`: of the build, or of its CI run if nothing was recorded. */
   recent: ({ id: Uuid } & Pick<BuildLine, 'state'> & Pick<BuildLineSummary, 'wall' | 'floor' | 'failed' | 'missing'>)[];
 }

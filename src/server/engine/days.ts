@@ -2,6 +2,7 @@ import { wholeMilliseconds } from '../../base/rounding.js';
 import { DAY_MILLISECONDS } from '../../base/time.js';
 import { PART_NAMES } from '../../protocol/answers/minutes.js';
 import { hasEndedComplete } from '../../protocol/build-state.js';
+import { withJobs } from './job-times.js';
 import type { DaySum, DaySummary, Summary } from './ports/summaries.js';
 
 /** Times of the builds of a day that are kept for a median. */
@@ -11,8 +12,8 @@ export const TIMES_PER_DAY = 10_000;
 const MOST_SECONDS = 1e9;
 const LAST_DAY = 1e8;
 export const METHODS = ['round_robin', 'by_name', 'one_at_a_time'] as const;
-const COUNTS = ['builds', 'incomplete', 'cancelled', 'unplanned', 'partial', 'with_failures', 'passed', 'jobs'] as const;
-const DURATIONS = ['job_seconds', 'wall', 'floor', 'saved', 'node_seconds', 'idle_seconds'] as const;
+const COUNTS = ['builds', 'incomplete', 'cancelled', 'unplanned', 'partial', 'with_failures', 'passed', 'ci_runs'] as const;
+const DURATIONS = ['wall', 'floor', 'saved', 'node_seconds', 'idle_seconds'] as const;
 export const SUM_NAMES: readonly DaySum[] = [...COUNTS, ...DURATIONS, ...METHODS, ...PART_NAMES];
 
 /** The day on which a build counts: when its newest CI run began, in whole days since 1970, UTC. */
@@ -27,12 +28,12 @@ export function endOfDay(day: number): number {
 }
 
 export function emptyDay(day: number): DaySummary {
-  return { day, sums: Object.fromEntries(SUM_NAMES.map(name => [name, 0])) as DaySummary['sums'], walls: [], tests: [] };
+  return { day, sums: Object.fromEntries(SUM_NAMES.map(name => [name, 0])) as DaySummary['sums'], walls: [], tests: [], jobs: [] };
 }
 
 /** Adds a build to its day, or (-1) takes it off again. A running build does not count, nor do the times of an incomplete one. */
 export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySummary {
-  const { state, line, parts, node_seconds, idle_seconds, jobs, job_seconds, test_seconds, baselines } = summary;
+  const { state, line, parts, node_seconds, idle_seconds, ci_runs, jobs, test_seconds, baselines } = summary;
   if (state === 'running') return day;
   const { kind, wall, floor, saved, failed } = line;
   const isComplete = hasEndedComplete(state);
@@ -45,8 +46,7 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
     partial: Number(state === 'partial'),
     with_failures: Number((failed ?? 0) > 0),
     passed: Number(state === 'complete'),
-    // The jobs of an incomplete build are paid, too.
-    ...{ jobs, job_seconds },
+    ci_runs,
   };
   // Nothing is saved in a build that nobody planned: other methods count with its own time.
   const compared = isPlanned ? { saved: saved ?? 0, ...baselines } : { round_robin: wall, by_name: wall, one_at_a_time: wall };
@@ -60,6 +60,8 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
     sums: Object.fromEntries(sums) as DaySummary['sums'],
     walls: timesWith(day.walls, wall),
     tests: timesWith(day.tests, test_seconds),
+    // The jobs of an incomplete build are paid, too.
+    jobs: withJobs(day.jobs, jobs, sign),
   };
 }
 

@@ -45,7 +45,7 @@ export const timelines: fc.Arbitrary<Timeline> = fc
   })
   .map(({ nodes, isRunning, wasCancelled, ...more }) => {
     const lanes = nodes.map(({ came, late, spans, tail, recorded }, node_index): NodeLane => {
-      if (!came) return { node_index, start: null, recordedAt: null, end: null, spans: [] };
+      if (!came) return { node_index, start: null, recordedAt: null, restartedAt: [], end: null, spans: [] };
       let at = late;
       const made = spans.map(({ pause, length, files, seconds, lease, is_replay }, batch): Span => {
         const from = at + (batch === 0 ? 0 : pause);
@@ -53,7 +53,7 @@ export const timelines: fc.Arbitrary<Timeline> = fc
         return { batch, from, to: at, files, seconds: files.map((_, i) => seconds[i]!), is_replay, lease, failed: null };
       });
       const end = at + tail;
-      return { node_index, start: late, recordedAt: recorded ? end : null, end, spans: made };
+      return { node_index, start: late, recordedAt: recorded ? end : null, restartedAt: [], end, spans: made };
     });
     const starts = lanes.flatMap(({ start }) => start ?? []);
     const first = starts.length > 0 ? Math.min(...starts) : 0;

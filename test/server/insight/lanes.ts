@@ -21,7 +21,7 @@ export function timelineOf(nodes: readonly (readonly Batch[] | null)[], known: R
       return { batch, from, to, files: indices, seconds: [...seconds], is_replay: false, lease: null, failed: null };
     });
     const end = spans.at(-1)?.to ?? null;
-    return { node_index, start: spans[0]?.from ?? null, recordedAt: end, end, spans };
+    return { node_index, start: spans[0]?.from ?? null, recordedAt: end, restartedAt: [], end, spans };
   });
   return {
     kind: 'queue',

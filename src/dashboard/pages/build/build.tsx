@@ -1,6 +1,5 @@
 import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import { missesFiles } from '../../../protocol/build-state.js';
-import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { agedMinutes } from '../../data/aged.js';
 import { useLive, whileRunning } from '../../data/live.js';
 import { Empty, Loaded } from '../../parts/states.js';
@@ -49,7 +48,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
         <>
           <BuildHead project={project} build={build} id={id} />
           {!build.is_running && tab !== 'compare' && <AgainstUsual project={project} id={id} />}
-          <Cost project={project} build={build} />
+          <Cost build={build} />
           {!build.is_running && build.state !== 'cancelled' && <MinutesBar build={build} />}
           {build.assumptions.map(sentence => (
             <p key={sentence} class="quiet small">
@@ -96,8 +95,8 @@ function completenessTitle({ state, missing_count, failed_count }: MinutesAnswer
   return ['Completeness', ...marks].join(' ');
 }
 
-function Cost({ project, build }: { project: ProjectLine; build: MinutesAnswer }) {
-  const sentence = costSentence(build, project.settings);
+function Cost({ build }: { build: MinutesAnswer }) {
+  const sentence = costSentence(build);
   if (sentence === null) return null;
   return <p title="By the settings of the project: with the set-up of each job, and in whole billing steps">{sentence}</p>;
 }

@@ -1,13 +1,15 @@
 import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
-import { type PriceSettings, paidSeconds, priceText } from '../../../protocol/price.js';
+import { priceText } from '../../../protocol/price.js';
 import { count, number } from '../../text/format.js';
 
-/** Says the price of a build: "This build cost $1.06: 12 nodes, 132 paid minutes." Null: the project has no price. */
-export function costSentence({ price, nodes, is_running }: Pick<MinutesAnswer, 'price' | 'nodes' | 'is_running'>, settings: PriceSettings) {
+type Paid = Pick<MinutesAnswer, 'price' | 'jobs' | 'paid_seconds' | 'is_running' | 'other_ci_runs'>;
+
+/** Says the price of a CI run: "This build cost $1.06: 12 jobs, 132 paid minutes." Null: the project has no price. */
+export function costSentence({ price, jobs, paid_seconds, is_running, other_ci_runs }: Paid): string | null {
   if (price === null) return null;
-  const jobs = nodes.flatMap(({ start, end }) => (start === null || end === null ? [] : [end - start]));
+  const name = other_ci_runs.length > 0 ? 'CI run' : 'build';
   const cost = is_running ? `has cost ${priceText(price)} so far` : `cost ${priceText(price)}`;
-  return `This build ${cost}: ${count(jobs.length, 'node')}, ${minutesText(paidSeconds(settings, jobs))}.`;
+  return `This ${name} ${cost}: ${count(jobs, 'job')}, ${minutesText(paid_seconds)}.`;
 }
 
 function minutesText(seconds: number): string {

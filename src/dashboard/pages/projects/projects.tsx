@@ -9,7 +9,7 @@ import { Path } from '../../parts/path.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, duration, percent } from '../../text/format.js';
-import { projectsSentence } from './sentences.js';
+import { projectCosts, projectsSentence } from './sentences.js';
 
 /** Interval at which the overview is loaded again, in seconds. */
 const REFRESH = 15;
@@ -24,7 +24,7 @@ export function ProjectsPage() {
           <NoProjects isOperator={role === 'operator'} />
         ) : (
           <>
-            <FirstLine sentences={[projectsSentence(projects)]} />
+            <FirstLine sentences={[projectsSentence(projects), ...projectCosts(projects)]} />
             <ul class="projects">
               {projects.map(project => (
                 <Project key={project.id} project={project} />

@@ -1,4 +1,5 @@
 import type { ProjectOverview } from '../../../protocol/answers/trends.js';
+import { costSentences } from '../../text/cost.js';
 import { count, number } from '../../text/format.js';
 import { inSentence } from '../../text/in-sentence.js';
 
@@ -25,4 +26,10 @@ export function projectsSentence(projects: readonly ProjectOverview[]): string {
     ...others.flatMap(([title, value]) => (value > 0 ? [`${number(value)} ${title}`] : [])),
   ];
   return `${parts.join(', ')}.`;
+}
+
+/** Says what the projects with a price cost. */
+export function projectCosts(projects: readonly ProjectOverview[]): string[] {
+  const spent = projects.flatMap(({ cost_30_days }) => cost_30_days ?? []);
+  return costSentences(30, spent, spent.length < projects.length ? `, in ${count(spent.length, 'project')} with a price` : '');
 }

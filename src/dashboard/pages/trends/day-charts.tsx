@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { DAY_MILLISECONDS } from '../../../base/time.js';
 import type { BuildTrend, DayTrend } from '../../../protocol/answers/trends.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
+import { priceText } from '../../../protocol/price.js';
 import { Duration } from '../../parts/amounts.js';
 import { minuteTicks } from '../../parts/charts/ticks.js';
 import { Figure } from '../../parts/figure.js';
@@ -10,7 +11,6 @@ import type { Column } from '../../parts/table.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, duration, number, percent } from '../../text/format.js';
 import { searchOf } from '../builds/search.js';
-import { costText } from './cost.js';
 import { type BarPart, DayBars } from './day-bars.js';
 import { DayPlot, type DayPlotProps } from './day-plot.js';
 import { dateOf } from './growth.js';
@@ -27,7 +27,6 @@ interface Props {
 export function DayCharts({ project, trend, total, width }: Props) {
   const { days } = trend;
   const range = { from: trend.from, to: trend.to };
-  const cost = costText(project.settings, total);
   const name = width === 1 ? 'Day' : 'Week of';
   const by = width === 1 ? 'by day' : 'by week';
   const columns = [dayColumn(name, day => buildsOf(project, trend, day, width)), ...COLUMNS, ...jobColumns(project)];
@@ -36,11 +35,11 @@ export function DayCharts({ project, trend, total, width }: Props) {
       <dl class="figures trend-figures">
         <Figure title="Builds">{number(total.builds)}</Figure>
         <Figure title="Incomplete">{number(total.incomplete)}</Figure>
-        <Figure title="With failures">{total.with_failures + total.passed === 0 ? 'not reported' : number(total.with_failures)}</Figure>
+        <Figure title="With failures">{failuresOf(total) ?? 'not reported'}</Figure>
         <Figure title="Median wall time">{duration(total.median_wall)}</Figure>
         <Figure title="Median of all tests">{duration(total.median_test_seconds)}</Figure>
         <Figure title="Node-minutes">{minutes(total)}</Figure>
-        {cost !== null && <Figure title="Cost">about {cost}</Figure>}
+        {total.price && <Figure title="Cost">{priceText(total.price)}</Figure>}
       </dl>
       <section>
         <h2>Wall time {by}</h2>
@@ -63,7 +62,7 @@ export function DayCharts({ project, trend, total, width }: Props) {
       </section>
       <section>
         <h2>
-          Node-minutes {cost === null ? '' : 'and cost '}
+          Node-minutes {total.price && 'and cost '}
           {by}
         </h2>
         <DayBars
@@ -73,17 +72,17 @@ export function DayCharts({ project, trend, total, width }: Props) {
           ticks={max => minuteTicks(max, 4)}
           tickText={seconds => number(seconds / 60)}
           reading={day =>
-            `${day.day}: ${count(day.jobs, 'node')} of ${count(day.builds, 'build')} took ${minutes(day)} node-minutes${cost === null ? '' : `, about ${costText(project.settings, day)}`}.`
+            `${day.day}: ${count(day.jobs, 'job')} of ${count(day.builds, 'build')} took ${minutes(day)} node-minutes${day.price ? `, ${priceText(day.price)}` : ''}.`
           }
         />
         <p class="small quiet">
-          The time of all nodes from the first request to the end, of incomplete builds too.{' '}
-          {cost === null ? (
+          The time of all jobs from the first request to the end, of incomplete builds and of each CI run too.{' '}
+          {total.price ? (
+            'The cost counts the set-up of each job, and whole billing steps.'
+          ) : (
             <>
               With <a href={projectPath(project.name, 'settings')}>a price</a>, this page says what it costs.
             </>
-          ) : (
-            'The cost counts the set-up of each job, and half of a billing step for its last one.'
           )}
         </p>
       </section>
@@ -121,6 +120,9 @@ const JOB_PARTS: BarPart[] = [{ name: 'work', title: 'node-minutes', value: ({ j
 
 const minutes = ({ job_seconds }: DayTrend) => number(job_seconds / 60);
 
+/** Builds with failures; null: their clients report none. */
+const failuresOf = ({ with_failures, passed }: DayTrend) => (with_failures + passed === 0 ? null : number(with_failures));
+
 const dayColumn = (title: string, hrefOf: (day: string) => string): Column<DayTrend> => ({
   name: 'day',
   title,
@@ -130,7 +132,7 @@ const COLUMNS: Column<DayTrend>[] = [
   { name: 'builds', title: 'Builds', isNumber: true, cell: ({ builds }) => builds },
   { name: 'incomplete', title: 'Incomplete', isNumber: true, isExtra: true, cell: ({ incomplete }) => incomplete },
   { name: 'cancelled', title: 'Cancelled', isNumber: true, isExtra: true, cell: ({ cancelled }) => cancelled },
-  { name: 'failures', title: 'With failures', isNumber: true, isExtra: true, cell: ({ with_failures }) => with_failures },
+  { name: 'failures', title: 'With failures', isNumber: true, isExtra: true, cell: day => failuresOf(day) ?? '–' },
   { name: 'median', title: 'Median', isNumber: true, cell: ({ median_wall }) => <Duration seconds={median_wall} /> },
   { name: 'floor', title: 'Floor (mean)', isNumber: true, isExtra: true, cell: ({ floor }) => <Duration seconds={floor} /> },
   { name: 'idle', title: 'Idle', isNumber: true, isExtra: true, cell: ({ idle_share }) => percent(idle_share) },
@@ -151,9 +153,9 @@ const COLUMNS: Column<DayTrend>[] = [
   },
 ];
 const jobColumns = (project: ProjectLine): Column<DayTrend>[] => [
-  { name: 'jobs', title: 'Nodes', isNumber: true, isExtra: true, cell: ({ jobs }) => number(jobs) },
+  { name: 'jobs', title: 'Jobs', isNumber: true, isExtra: true, cell: ({ jobs }) => number(jobs) },
   { name: 'minutes', title: 'Node-minutes', isNumber: true, isWide: project.settings.price === null, cell: minutes },
   ...(project.settings.price === null
     ? []
-    : [{ name: 'cost', title: 'Cost, about', isNumber: true, isWide: true, cell: (day: DayTrend) => costText(project.settings, day) }]),
+    : [{ name: 'cost', title: 'Cost', isNumber: true, isWide: true, cell: ({ price }: DayTrend) => price && priceText(price) }]),
 ];

@@ -7,7 +7,7 @@ import { Empty, Loaded } from '../../parts/states.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
-import { costSentences } from './cost.js';
+import { costSentences } from '../../text/cost.js';
 import { DayCharts } from './day-charts.js';
 import { GrownFiles, grownSince } from './grown-files.js';
 import { growthSentences, spansOf } from './growth.js';
@@ -47,6 +47,8 @@ export function TrendsPage({ project }: ProjectPageProps) {
   const shown = useLive<BuildTrend>(by === 'day' ? null : withQuery(path, { days, by }), request, () => REFRESH);
   const spans = daily.data && spansOf(daily.data);
   const total = useLive<BuildTrend>(withQuery(path, { days, by: 'range' }), request, () => REFRESH);
+  const hasPrice = project.settings.price !== null;
+  const spent = useLive<BuildTrend>(hasPrice ? withQuery('/v1/trends/builds', { days, by: 'range' }) : null, request, () => REFRESH);
   const first = useLive<BuildTrend>(spans && withQuery(path, { ...spans.first, by: 'range' }), request);
   const last = useLive<BuildTrend>(spans && withQuery(path, { ...spans.last, by: 'range' }), request, () => REFRESH);
   const files = useLive<FileTrends>(
@@ -61,7 +63,7 @@ export function TrendsPage({ project }: ProjectPageProps) {
       {({ from }) => {
         const trend = by === 'day' ? daily.data : shown.data;
         const grown = grownSince(files.data, from);
-        const isKnown = total.data && files.data && (spans === null || (first.data && last.data));
+        const isKnown = total.data && files.data && (spent.data || !hasPrice) && (spans === null || (first.data && last.data));
         const [only, begin, end] = [total, first, last].map(({ data }) => data?.days[0] ?? null);
         return (
           <>
@@ -70,7 +72,7 @@ export function TrendsPage({ project }: ProjectPageProps) {
                 isKnown
                   ? [
                       ...growthSentences({ spans, first: begin!, last: end!, total: only!, grown: isAll ? null : (grown[0] ?? null) }),
-                      ...(only ? costSentences(project.settings, only, days) : []),
+                      ...costSentences(days, spent.data?.days ?? [], ', on all branches'),
                     ]
                   : ['…']
               }

@@ -2,6 +2,7 @@ import { DAY_MILLISECONDS } from '../../../base/time.js';
 import type { BuildLines } from '../../../protocol/answers/trends.js';
 import { limits } from '../../../protocol/limits.js';
 import { fileOfPiece } from '../../../protocol/piece-path.js';
+import { settingsOf } from '../../engine/access.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { LineKey, LineOrder } from '../../insight/trends/build-lines.js';
 import { buildTrend } from '../../insight/trends/build-trend.js';
@@ -34,7 +35,8 @@ async function trendOfBuilds(context: Context, request: Request): Promise<Answer
   const from = dates.from === undefined ? to - (dates.days ?? DEFAULT_DAYS) + 1 : dayOfDate(dates.from);
   if (from > to) throw apiErrors.invalid({ from: ['must not be after to'] });
   if (to - from >= limits.trendDays) throw apiErrors.invalid({ from: [`must be less than ${limits.trendDays} days before to`] });
-  return json(200, await buildTrend(context.store.summaries, project, branch, { from, to }, by));
+  const settings = await settingsOf(context.store.access, project);
+  return json(200, await buildTrend(context.store.summaries, project, branch, { from, to }, by, settings));
 }
 
 async function trendOfFiles(context: Context, request: Request): Promise<Answer> {
@@ -104,7 +106,7 @@ export const trends = [
   get('/v1/trends/builds', trendOfBuilds, {
     operationId: 'getBuildTrend',
     tag: 'Trends',
-    summary: 'Get wall time, idle time and savings of a branch by day or week.',
+    summary: 'Get wall time, idle time, savings and cost of a branch by day or week.',
     description: 'A build counts on the day on which its newest CI run began. Days without builds are left out. At most 400 days.',
     query: 'BuildTrendQuery',
     responses: { '200': response('The days, oldest first.', { schemas: ['BuildTrend'] }) },

@@ -3,6 +3,7 @@ import type { PartName } from '../../../protocol/answers/minutes.js';
 import type { BuildLineSummary } from '../../../protocol/answers/trends.js';
 import type { WhatIfAnswer } from '../../../protocol/answers/what-if.js';
 import type { BuildState } from '../../../protocol/build-state.js';
+import type { JobTimes } from '../job-times.js';
 import type { Build } from './builds.js';
 import type { CiRun } from './ci-runs.js';
 import type { Millis } from './store.js';
@@ -42,7 +43,7 @@ export interface UnrecordedBuild {
   summary: Summary;
 }
 
-/** The newest CI run of a build, summed up. Durations are seconds, in whole milliseconds. */
+/** The newest CI run of a build, summed up, and the jobs of all its CI runs. Durations are seconds, in whole milliseconds. */
 export interface Summary {
   /** `Build.recorded` when it was made. */
   recorded: number;
@@ -56,9 +57,11 @@ export interface Summary {
   /** The number of nodes that started, times the wall time; and the part of it after the end of each node. */
   node_seconds: number;
   idle_seconds: number;
-  /** The nodes that started, and the time of all of them from their first request to their end. */
-  jobs: number;
-  job_seconds: number;
+  /** The jobs of all CI runs of the build, and the number of these. */
+  jobs: JobTimes;
+  ci_runs: number;
+  /** The part of both that is not read again: that of the CI runs which began until a time. */
+  settled: { to: Millis; ci_runs: number; jobs: JobTimes };
   /** Seconds that files took on all nodes that ran for the first time. */
   test_seconds: number;
   /** By node: its duration relative to its estimates and to the other nodes, in whole hundredths; null: unknown. */
@@ -74,11 +77,12 @@ export interface DaySummary {
   /** The wall times of complete builds, and what the test files of each took, in milliseconds, ascending: at most `TIMES_PER_DAY`. */
   walls: number[];
   tests: number[];
+  /** The jobs of all builds. */
+  jobs: JobTimes;
 }
 
 /**
- * The sums of a day: numbers of builds, `jobs` and `job_seconds` of all of them, and the other durations of complete ones. `incomplete`: files are
- * missing, and the build was not `cancelled`. `unplanned`: nobody knows whether files are missing; such a build counts as complete, and saves
+ * The sums of a day: numbers of builds, and of the CI runs of all of them, and durations of complete ones. `incomplete`: files are missing, and the build was not `cancelled`. `unplanned`: nobody knows whether files are missing; such a build counts as complete, and saves
  * nothing, unless it is `partial`. `passed`: complete, and no file failed, as its clients report.
  */
 export type DaySum =
@@ -89,8 +93,7 @@ export type DaySum =
   | 'partial'
   | 'with_failures'
   | 'passed'
-  | 'jobs'
-  | 'job_seconds'
+  | 'ci_runs'
   | 'wall'
   | 'floor'
   | 'saved'

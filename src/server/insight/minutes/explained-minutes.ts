@@ -1,14 +1,14 @@
 import { durationText } from '../../../base/duration.js';
 import { agree, pluralize } from '../../../base/plural.js';
-import { rounded, wholeMilliseconds } from '../../../base/rounding.js';
+import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import { limits } from '../../../protocol/limits.js';
 import { filesAmong } from '../../../protocol/piece-path.js';
-import { costOf, type PriceSettings } from '../../../protocol/price.js';
+import { costOf, type PriceSettings, paidSeconds } from '../../../protocol/price.js';
 import type { CuttingForecast } from '../../planning/forecasting/forecast.js';
 import type { BuildLinks } from '../build-links.js';
 import { buildHead, namedCiRun, type Subject } from '../subject.js';
-import { isRecorded, type Span, type Timeline } from '../timeline/timeline.js';
+import { isRecorded, jobsOf, type Span, type Timeline } from '../timeline/timeline.js';
 import { fileOutcomes } from './file-outcomes.js';
 import { leastDelay } from './last-node.js';
 import { type Minutes, minutesOf } from './minutes.js';
@@ -30,11 +30,12 @@ export function explainMinutes(
   const { wall, floor, parts } = minutes;
   const { slowest, failed, missing, open } = fileOutcomes(timeline, SLOW_FILES);
   const files = filesAmong(timeline.paths);
+  const jobs = jobsOf(timeline);
   const verdict = verdictOf(timeline, minutes, { failed, missing });
   return {
     ...buildHead(subject, timeline),
     ...{ wall, floor, lost: wholeMilliseconds(wall - floor), parts },
-    price: priceOf(timeline, settings),
+    ...{ jobs: jobs.length, paid_seconds: paidSeconds(settings, jobs), price: costOf(settings, jobs) },
     verdict: [verdict.text, timeline.is_running ? '' : cuttingText(cutting, minutes)].filter(Boolean).join(' '),
     verdict_paths: verdict.paths,
     assumptions: assumptionsOf(timeline, minutes),
@@ -75,14 +76,6 @@ function cuttingText(cutting: CuttingForecast | null, { wall, parts }: Minutes):
   const saves = Math.min(cutting.saves, wall - parts.find(({ name }) => name === 'even_share')!.seconds);
   if (saves <= leastDelay(wall)) return '';
   return `Running ${pluralize(cutting.files, 'long file')} in pieces would have saved about ${durationText(saves)}: add --pieces to ballast queue.`;
-}
-
-function priceOf({ nodes }: Timeline, settings: PriceSettings): MinutesAnswer['price'] {
-  const cost = costOf(
-    settings,
-    nodes.flatMap(({ start, end }) => (start === null || end === null ? [] : [end - start])),
-  );
-  return cost && { ...cost, amount: rounded(cost.amount, 1e6) };
 }
 
 /** Unknown facts of a CI run and the assumptions in their place, one sentence each. */

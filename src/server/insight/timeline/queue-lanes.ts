@@ -80,6 +80,8 @@ class QueueLane {
   #unrecorded: Span[] = [];
   /** Spans after which the node seems to have restarted. If it records them, it did not: its client sends the list in each request. */
   #cut: { span: Span; until: Millis }[] = [];
+  /** When the node came with a new process, and so with a new job. */
+  #restartedAt: Millis[] = [];
   /** The span that the node works on; null: none. */
   #open: Span | null = null;
   /** When files of that span went to another node. */
@@ -110,6 +112,7 @@ class QueueLane {
     this.#shift = shift;
     this.handedAt = batch.handed_at;
     this.heardAt = from;
+    if (isFirstRequest && this.#spans.length > 0) this.#restartedAt.push(from);
     if (this.#open) {
       this.#open.to = isFirstRequest ? Math.min(from, this.#expectedEnd(this.#open)) : from;
       if (isFirstRequest) this.#cut.push({ span: this.#open, until: from });
@@ -131,7 +134,10 @@ class QueueLane {
     // A retry for which nothing was left moves no end.
     const isRetry = run.paths.length === 0 && this.#unrecorded.length === 0 && this.#spans.length > 0;
     addRun(run, this.#unrecorded, this.columns);
-    for (const { span, until } of this.#cut) if (isRecorded(span)) span.to = until;
+    for (const { span, until } of this.#cut.filter(cut => isRecorded(cut.span))) {
+      span.to = until;
+      this.#restartedAt = this.#restartedAt.filter(at => at !== until);
+    }
     this.#cut = [];
     this.#open = null;
     this.#unrecorded = [];
@@ -159,7 +165,8 @@ class QueueLane {
     const spans = this.#spans;
     const start = spans[0]?.from ?? this.#recordedAt;
     const end = start === null ? null : Math.max(start, this.#recordedAt ?? start, spans.at(-1)?.to ?? start);
-    const lane: NodeLane = { node_index: this.node_index, start, recordedAt: this.#recordedAt, end, spans };
+    const restartedAt = this.#restartedAt;
+    const lane: NodeLane = { node_index: this.node_index, start, recordedAt: this.#recordedAt, restartedAt, end, spans };
     return { ...lane, ...(this.#ranNothingAgain && { ranNothingAgain: true }), ...(this.cancelledAt !== null && { isCancelled: true }) };
   }
 

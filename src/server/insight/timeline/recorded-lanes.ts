@@ -26,13 +26,13 @@ export function recordedLanes({ nodeTotal, planned, runs, beganAt }: RecordedHis
   const nodes = runsOf.map((own, node_index): NodeLane => {
     const files = planned[node_index] ?? [];
     if (own.length > 0) return recordedLane(node_index, files, own, beganAt, columns);
-    if (beganAt === null || files.length === 0) return { node_index, start: null, recordedAt: null, end: null, spans: [] };
+    if (beganAt === null || files.length === 0) return { node_index, start: null, recordedAt: null, restartedAt: [], end: null, spans: [] };
     const span = draftSpan(beganAt, beganAt, files);
     const patience = patienceWith(span, columns, now);
-    if (patience === null) return { node_index, start: null, recordedAt: null, end: null, spans: [span] };
+    if (patience === null) return { node_index, start: null, recordedAt: null, restartedAt: [], end: null, spans: [span] };
     steadyFor = Math.min(steadyFor, patience);
     const end = (span.to = Math.max(beganAt, now));
-    return { node_index, start: beganAt, recordedAt: null, end, spans: [span] };
+    return { node_index, start: beganAt, recordedAt: null, restartedAt: [], end, spans: [span] };
   });
   // Nodes that record at their end do not say that they were cancelled.
   return { nodes, isCancelled: false, steadyFor, now };
@@ -57,7 +57,12 @@ function recordedLane(
     last = at;
   }
   dropUnrecorded(spans);
-  return { node_index, start: spans[0]!.from, recordedAt: last, end: last, spans };
+  // A job may record its files in parts. One that was run again records some of them again.
+  const repeats = spans.filter(({ files }, i) => {
+    const had = new Set(spans.slice(0, i).flatMap(before => before.files));
+    return files.some(file => had.has(file));
+  });
+  return { node_index, start: spans[0]!.from, recordedAt: last, restartedAt: repeats.map(({ from }) => from), end: last, spans };
 }
 
 /** Leaves planned files that no run recorded in the last span only, and the others in the spans of the runs that recorded them. */

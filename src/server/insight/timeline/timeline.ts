@@ -1,3 +1,4 @@
+import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { LearnedCost } from '../../../protocol/answers/minutes.js';
 import type { LaneAnswer, SpanAnswer, TimelineAnswer } from '../../../protocol/answers/timeline.js';
 import type { Millis } from '../../engine/ports/store.js';
@@ -32,6 +33,8 @@ export type TimelineFiles = Pick<TimelineAnswer, 'paths' | 'estimates' | 'is_gue
 export interface NodeLane extends Omit<LaneAnswer, 'recorded'> {
   /** When it last recorded a run; null: it has not recorded since it began. */
   recordedAt: number | null;
+  /** When its second job began, and each later one, ascending: the CI system ran the node again. */
+  restartedAt: number[];
   /**
    * True if the node was run again and got no file, as when the CI system repeats a job whose queue is empty: nothing shows that its tests pass now.
    */
@@ -68,6 +71,21 @@ export function hasRestarted({ spans }: Pick<NodeLane, 'spans'>): boolean {
   return spans.some(({ is_replay, lease }) => is_replay || lease === 'restarted');
 }
 
+/**
+ * How long each job of the nodes ran, from its first request to its end, in whole seconds: part of a second is paid as a whole one. The time
+ * between two jobs of a node is paid by nobody.
+ */
+export function jobsOf({ nodes }: Pick<Timeline, 'nodes'>): number[] {
+  return nodes.flatMap(({ start, end, restartedAt, spans }) => {
+    if (start === null || end === null) return [];
+    const ends = [...spans.map(({ to }) => to), end];
+    return [start, ...restartedAt].map((from, i) => {
+      const to = ends.reduce((last, each) => (each <= (restartedAt[i] ?? Infinity) ? Math.max(last, each) : last), from);
+      return Math.ceil(wholeMilliseconds(to - from));
+    });
+  });
+}
+
 /** A lane with other times. */
 export function withTimes(lane: NodeLane, timeOf: (time: number) => number): NodeLane {
   const orNull = (time: number | null) => (time === null ? null : timeOf(time));
@@ -76,6 +94,7 @@ export function withTimes(lane: NodeLane, timeOf: (time: number) => number): Nod
     start: orNull(lane.start),
     end: orNull(lane.end),
     recordedAt: orNull(lane.recordedAt),
+    restartedAt: lane.restartedAt.map(timeOf),
     spans: lane.spans.map(span => ({ ...span, from: timeOf(span.from), to: timeOf(span.to) })),
   };
 }
@@ -93,7 +112,7 @@ export function timelineAnswer(subject: Subject, timeline: Timeline): TimelineAn
     wall,
     floor: floorOf(timeline).floor,
     ...{ paths, estimates, is_guess },
-    nodes: nodes.map(({ recordedAt, ranNothingAgain: _, isCancelled: _c, spans, ...lane }) => ({
+    nodes: nodes.map(({ recordedAt, ranNothingAgain: _, isCancelled: _c, restartedAt: _r, spans, ...lane }) => ({
       ...lane,
       recorded: recordedAt !== null,
       spans,

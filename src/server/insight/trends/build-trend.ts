@@ -2,6 +2,7 @@ import { wholeMilliseconds } from '../../../base/rounding.js';
 import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
 import { PART_NAMES } from '../../../protocol/answers/minutes.js';
 import type { BuildTrend, DayTrend } from '../../../protocol/answers/trends.js';
+import { type PriceSettings, priceOf } from '../../../protocol/price.js';
 import { type METHODS, SUM_NAMES } from '../../engine/days.js';
 import type { DaySum, DaySummary, Summaries } from '../../engine/ports/summaries.js';
 import { middleOf } from '../../planning/estimating/median.js';
@@ -20,6 +21,7 @@ function addDays(first: number, days: readonly DaySummary[]): DaySummary {
     sums: Object.fromEntries(SUM_NAMES.map(name => [name, sumOf(name)])) as DaySummary['sums'],
     walls: days.flatMap(({ walls }) => walls).sort((a, b) => a - b),
     tests: days.flatMap(({ tests }) => tests).sort((a, b) => a - b),
+    jobs: days.flatMap(({ jobs }) => jobs),
   };
 }
 
@@ -38,16 +40,28 @@ export function medianOf(times: readonly number[]): number | null {
   return times.length === 0 ? null : wholeMilliseconds(middleOf(times) / 1000);
 }
 
+/** The jobs of some days, and what they cost. */
+export function jobsIn(days: readonly DaySummary[], settings: PriceSettings): Pick<DayTrend, 'ci_runs' | 'jobs' | 'job_seconds' | 'price'> {
+  const times = days.flatMap(({ jobs }) => jobs);
+  return {
+    ci_runs: days.reduce((sum, { sums }) => sum + sums.ci_runs, 0),
+    jobs: times.reduce((sum, [, jobs]) => sum + jobs, 0),
+    job_seconds: times.reduce((sum, [seconds, jobs]) => sum + seconds * jobs, 0),
+    price: priceOf(settings, times),
+  };
+}
+
 /** The means and sums of a day. */
-function dayTrend(day: DaySummary): DayTrend {
+function dayTrend(day: DaySummary, settings: PriceSettings): DayTrend {
   const { sums } = day;
-  const { builds, incomplete, cancelled, unplanned, with_failures, passed, jobs, job_seconds, wall } = sums;
+  const { builds, incomplete, cancelled, unplanned, with_failures, passed, wall } = sums;
   const complete = completeBuilds(day);
   const mean = (seconds: number) => (complete === 0 ? null : wholeMilliseconds(seconds / complete));
   const savedOf = (method: (typeof METHODS)[number]) => wholeMilliseconds(sums[method] - wall);
   return {
     day: dateOf(day.day),
-    ...{ builds, incomplete, cancelled, unplanned, with_failures, passed, jobs, job_seconds },
+    ...{ builds, incomplete, cancelled, unplanned, with_failures, passed },
+    ...jobsIn([day], settings),
     wall: mean(wall),
     floor: mean(sums.floor),
     median_wall: medianOf(day.walls),
@@ -69,6 +83,7 @@ export async function buildTrend(
   branch: string | null,
   { from, to }: { from: number; to: number },
   by: 'day' | 'week' | 'range',
+  settings: PriceSettings,
 ): Promise<BuildTrend> {
   const first = by === 'week' ? mondayOf(from) : from;
   const days = await summaries.days(project, branch, first, to);
@@ -77,7 +92,7 @@ export async function buildTrend(
     const group = by === 'range' ? first : by === 'week' ? mondayOf(day.day) : day.day;
     groups.set(group, [...(groups.get(group) ?? []), day]);
   }
-  const trends = Array.from(groups, ([day, days]) => dayTrend(addDays(day, days)));
+  const trends = Array.from(groups, ([day, days]) => dayTrend(addDays(day, days), settings));
   return { branch, from: dateOf(first), to: dateOf(to), days: trends };
 }
 

@@ -5,7 +5,7 @@ import { emptyDay } from '../../engine/days.js';
 import type { Project } from '../../engine/ports/access.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import { ALWAYS, buildLines } from './build-lines.js';
-import { completeBuilds, dateOf, medianOf, plannedBuilds } from './build-trend.js';
+import { completeBuilds, dateOf, jobsIn, medianOf, plannedBuilds } from './build-trend.js';
 import { idleShare, type Trend } from './summary.js';
 
 /** Builds of a project that the dashboard's list of projects has. */
@@ -16,7 +16,7 @@ const MONTH_DAYS = 30;
 /** The state of a project. It is read from summaries, so its cost does not grow with the number of builds. */
 export async function overviewOf(
   store: Pick<Store, 'builds' | 'ciRuns' | 'summaries'>,
-  { id, name, default_branch }: Pick<Project, 'id' | 'name' | 'default_branch'>,
+  { id, name, default_branch, settings }: Pick<Project, 'id' | 'name' | 'default_branch' | 'settings'>,
   now: Millis,
 ): Promise<Trend<ProjectOverview>> {
   const today = Math.floor(now / DAY_MILLISECONDS);
@@ -30,6 +30,7 @@ export async function overviewOf(
     const { wall, floor, failed, missing } = summary;
     return [{ id: build_id ?? ci_run_id!, state, wall, floor, failed, missing }];
   });
+  const { price, jobs, ci_runs } = jobsIn(days, settings);
   const overview = {
     ...{ id, name, default_branch },
     builds_today: sums.builds,
@@ -44,6 +45,7 @@ export async function overviewOf(
     measured_day: measured && dateOf(measured.day),
     saved_30_days: wholeMilliseconds(days.reduce((sum, day) => sum + day.sums.saved, 0)),
     builds_30_days: days.reduce((sum, day) => sum + plannedBuilds(day), 0),
+    cost_30_days: price && { price, jobs, ci_runs },
     recent: recent.slice(0, RECENT_BUILDS).reverse(),
   };
   return { answer: overview, outdated };

@@ -54,7 +54,7 @@ export function summarize(
   timeline: Timeline,
   minutes: Minutes,
   baselines: Summary['baselines'],
-): Summary {
+): Omit<Summary, 'jobs' | 'ci_runs' | 'settled'> {
   const { kind, started_at, state, paths, nodes } = timeline;
   const { wall, floor } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, 1);
@@ -79,8 +79,6 @@ export function summarize(
     },
     parts: Object.fromEntries(minutes.parts.map(({ name, seconds }) => [name, seconds])) as Summary['parts'],
     ...{ node_seconds, idle_seconds },
-    jobs: started.length,
-    job_seconds: wholeMilliseconds(started.reduce((sum, { start, end }) => sum + end! - start!, 0)),
     test_seconds: wholeMilliseconds(minutes.nodes.reduce((sum, { work }) => sum + work, 0)),
     slowness: minutes.nodes.map(({ slowness }) => (slowness === null ? null : Math.round(100 * slowness) / 100)),
     baselines,

@@ -5,7 +5,7 @@ import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
 import type { NodeCount, NodeCountsAnswer, Variant } from '../../../protocol/answers/what-if.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
-import { costOfSum, priceText } from '../../../protocol/price.js';
+import { priceOf, priceText } from '../../../protocol/price.js';
 import type { Price } from '../../../protocol/project-settings.js';
 import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
 import { settingsOf } from '../../engine/access.js';
@@ -67,11 +67,13 @@ export async function buildsToPlay(
   }
   const today = Math.floor(now / DAY_MILLISECONDS);
   const days = await store.summaries.days(project, null, today - SPENT_DAYS + 1, today);
-  const sumOf = (name: 'jobs' | 'job_seconds') => days.reduce((sum, { sums }) => sum + sums[name], 0);
   return {
     ...{ builds, left_out },
     usual: usualNodeTotal(last.filter(({ node_total }) => node_total <= limits.playedNodes)),
-    spent: costOfSum(await settingsOf(store.access, project), { jobs: sumOf('jobs'), seconds: sumOf('job_seconds') }),
+    spent: priceOf(
+      await settingsOf(store.access, project),
+      days.flatMap(({ jobs }) => jobs),
+    ),
     outdated: searched.flatMap(({ build, summary }) => (isOutOfDate(build, summary) ? build : [])),
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { jobsOf } from '../../../../src/server/insight/timeline/timeline.js';
 import { BUILD } from '../../store/contract/fixtures.js';
 import { lanesOf, TestBuild } from '../ci-run.js';
 
@@ -234,5 +235,59 @@ describe('the timeline of recordings', () => {
     await build.record(0, 60, { 'a.rb': 20 });
     expect((await build.timeline(100)).is_running).toBe(true);
     expect((await build.timeline(HOUR)).is_running).toBe(false);
+  });
+});
+
+describe('the jobs of nodes', () => {
+  it('are one for each node that came, in whole seconds', async () => {
+    const build = await TestBuild.withQueue({ 'a.rb': 40, 'b.rb': 30 }, { nodes: 3, pulled: [0, 1] });
+    await build.record(0, 50.001, { 'a.rb': 40 });
+    await build.record(1, 60, { 'b.rb': 30 });
+    expect(jobsOf(await build.timeline(HOUR))).toEqual([51, 60]);
+  });
+
+  it('of a node that was retried are two, without the time until somebody did that', async () => {
+    const build = await TestBuild.withQueue({ 'a.rb': 40, 'b.rb': 300 }, { nodes: 2, pulled: [0, 1] });
+    await build.record(1, 50, { 'a.rb': 40 });
+    await build.pull(1, 200, { ...FIRST, wantsLastSplit: true, runs_before: 1 });
+    await build.record(1, 245, { 'a.rb': 41 });
+    await build.record(0, 400, { 'b.rb': 390 });
+    expect(jobsOf(await build.timeline(HOUR))).toEqual([400, 50, 45]);
+  });
+
+  it('of a node that was retried when no file was left are two: its set-up is paid, too', async () => {
+    const build = await TestBuild.withQueue({ 'a.rb': 40, 'b.rb': 30 }, { nodes: 2, pulled: [0, 1] });
+    await build.record(0, 50, { 'a.rb': 40 });
+    await build.record(1, 60, { 'b.rb': 30 });
+    await build.pull(0, 200, { ...FIRST, runs_before: 2 });
+    await build.record(0, 203, {});
+    expect(jobsOf(await build.timeline(HOUR))).toEqual([50, 0, 60]);
+  });
+
+  it('of a node that was lost and replaced end with its files as expected', async () => {
+    const build = await TestBuild.withQueue({ 'a.rb': 40, 'b.rb': 30 }, { nodes: 1, pulled: [0] });
+    await build.pull(0, 600, { ...FIRST, wantsLastSplit: true });
+    await build.record(0, 680, { 'a.rb': 40, 'b.rb': 30 });
+    expect(jobsOf(await build.timeline(HOUR))).toEqual([70, 80]);
+  });
+
+  it('of a node that sends the list with each request are one', async () => {
+    const build = await TestBuild.withQueue({ 'a.rb': 40, 'b.rb': 10 }, { nodes: 1, pulled: [0] });
+    await build.pull(0, 90, FIRST);
+    await build.record(0, 110, { 'a.rb': 80, 'b.rb': 9 });
+    expect(jobsOf(await build.timeline(HOUR))).toEqual([110]);
+  });
+
+  it('of a split are two if a node recorded a file again, and one if it recorded its files in parts', async () => {
+    const build = await TestBuild.begin({ nodes: 2 });
+    await build.createSplit(SUITE, [
+      ['a.rb', 'd.rb'],
+      ['b.rb', 'c.rb'],
+    ]);
+    await build.record(0, 45, { 'a.rb': 40 });
+    await build.record(0, 60, { 'd.rb': 10 });
+    await build.record(1, 60, { 'b.rb': 30, 'c.rb': 20 });
+    await build.record(1, HOUR, { 'b.rb': 30, 'c.rb': 25 });
+    expect(jobsOf(await build.timeline(2 * HOUR))).toEqual([55, 50, 55]);
   });
 });

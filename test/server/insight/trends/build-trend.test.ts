@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { growthSentences, spansOf } from '../../../../src/dashboard/pages/trends/growth.js';
+import { noSettings } from '../../../../src/protocol/project-settings.js';
 import { countOn, emptyDay } from '../../../../src/server/engine/days.js';
 import type { DaySummary } from '../../../../src/server/engine/ports/summaries.js';
 import { buildTrend } from '../../../../src/server/insight/trends/build-trend.js';
@@ -14,7 +15,7 @@ const dayOf = (day: number, builds: readonly number[]): DaySummary =>
 
 const trendOf = (all: readonly DaySummary[]) => {
   const summaries = { days: (_: number, _b: string | null, from: number, to: number) => all.filter(({ day }) => day >= from && day <= to) };
-  return (from: number, to: number, by: 'day' | 'range') => buildTrend(summaries, 1, 'main', { from, to }, by);
+  return (from: number, to: number, by: 'day' | 'range') => buildTrend(summaries, 1, 'main', { from, to }, by, noSettings);
 };
 
 describe('the tests of two weeks, which grew by 4.2 % in the second one', () => {
