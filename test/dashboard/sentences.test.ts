@@ -34,13 +34,14 @@ describe('what projects cost', () => {
   const costOf = (amount: number, currency = 'USD') => ({ cost_30_days: { price: { amount, currency }, jobs: 656, ci_runs: 42 } });
 
   it('is the sum over all projects', () => {
-    expect(projectCosts([overviewOf('a', costOf(61.11)), overviewOf('b', costOf(0.5))])).toEqual([
+    expect(projectCosts([overviewOf('a', costOf(61.11)), overviewOf('b', costOf(0.5)), overviewOf('new')])).toEqual([
       'The last 30 days cost $61.61: 1\u202f312 jobs of 84 CI runs.',
     ]);
   });
 
   it('is an amount for each currency, and does not speak for projects without a price', () => {
-    const projects = [overviewOf('a', costOf(61.11)), overviewOf('b'), overviewOf('c', costOf(3, 'EUR'))];
+    const recent = { id: 'b', state: 'complete', wall: 1, floor: 1, failed: 0, missing: 0 } as const;
+    const projects = [overviewOf('a', costOf(61.11)), overviewOf('b', { recent: [recent] }), overviewOf('c', costOf(3, 'EUR'))];
     expect(projectCosts(projects)).toEqual([
       'The last 30 days cost $61.11 and €3.00: 1\u202f312 jobs of 84 CI runs, in 2 projects with a price.',
     ]);

@@ -28,8 +28,9 @@ export function projectsSentence(projects: readonly ProjectOverview[]): string {
   return `${parts.join(', ')}.`;
 }
 
-/** Says what the projects with a price cost. */
+/** Says what the projects with a price cost. Those without builds have nothing to pay. */
 export function projectCosts(projects: readonly ProjectOverview[]): string[] {
   const spent = projects.flatMap(({ cost_30_days }) => cost_30_days ?? []);
-  return costSentences(30, spent, spent.length < projects.length ? `, in ${count(spent.length, 'project')} with a price` : '');
+  const isPart = projects.some(({ cost_30_days, recent }) => !cost_30_days && recent.length > 0);
+  return costSentences(30, spent, isPart ? `, in ${count(spent.length, 'project')} with a price` : '');
 }

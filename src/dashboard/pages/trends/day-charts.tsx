@@ -154,8 +154,8 @@ const COLUMNS: Column<DayTrend>[] = [
 ];
 const jobColumns = (project: ProjectLine): Column<DayTrend>[] => [
   { name: 'jobs', title: 'Jobs', isNumber: true, isExtra: true, cell: ({ jobs }) => number(jobs) },
-  { name: 'minutes', title: 'Node-minutes', isNumber: true, isWide: project.settings.price === null, cell: minutes },
+  { name: 'minutes', title: 'Node-minutes', isNumber: true, cell: minutes },
   ...(project.settings.price === null
     ? []
-    : [{ name: 'cost', title: 'Cost', isNumber: true, isWide: true, cell: ({ price }: DayTrend) => price && priceText(price) }]),
+    : [{ name: 'cost', title: 'Cost', isNumber: true, cell: ({ price }: DayTrend) => price && priceText(price) }]),
 ];
