@@ -36,7 +36,7 @@ export interface MinutesAnswer extends BuildHead {
    * Files and pieces that failed when they last ran, with the node that ran them, at most 1,000, and how many files these are; null: the clients do
    * not say which files failed.
    */
-  failed: FileOfNode[];
+  failed: FailedFile[];
   failed_count: Count | null;
   /** Planned, and neither recorded nor reported as passed by a node that has recorded since: files and pieces, at most 1,000, and how many files these are. */
   missing: FileOfNode[];
@@ -109,6 +109,11 @@ export interface MinutePartAnswer {
 export interface FileOfNode {
   path: string;
   node_index: Count | null;
+}
+
+export interface FailedFile extends FileOfNode {
+  /** Of the first files: a test case that failed, and how many more did; missing: no client told any of this CI run. */
+  first_case?: { name: string; more: Count };
 }
 
 /** Seconds since the start of the build. */

@@ -14,6 +14,8 @@ import { linksOf } from '../insight/build-links.js';
 import { comparisonOf } from '../insight/comparison/comparison.js';
 import { forecastOf } from '../insight/forecast.js';
 import { explainMinutes } from '../insight/minutes/explained-minutes.js';
+import { addFailedCases } from '../insight/minutes/failed-cases.js';
+import { fileOutcomes } from '../insight/minutes/file-outcomes.js';
 import type { Subject } from '../insight/subject.js';
 import { otlpTrace } from '../insight/timeline/otlp.js';
 import { readTimeline } from '../insight/timeline/read-timeline.js';
@@ -34,6 +36,9 @@ import { type Candidate, playCuts } from '../insight/what-if/what-if.js';
 import { type WhyFilter, why } from '../insight/why/why.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
+
+/** The slowest files that the minutes of a build list. */
+const SLOW_FILES = 20;
 
 /** A build with at least this many planned and recorded test files is read in a worker thread: 1,000 take 7 ms. */
 const POOLED_INSIGHT_FILES = 250;
@@ -124,7 +129,9 @@ export const reads = {
     const { ciRun } = subject;
     const planned = ciRun?.kind === 'queue' ? await store.plans.part(ciRun.plan, 'forecast') : null;
     const timeline = await readTimeline(store, subject, now);
-    return clockJson(explainMinutes(subject, timeline, links, settings, planned?.cutting ?? null));
+    const outcomes = fileOutcomes(timeline, SLOW_FILES);
+    await addFailedCases(store, subject, outcomes.failed ?? []);
+    return clockJson(explainMinutes(subject, timeline, outcomes, links, settings, planned?.cutting ?? null));
   },
 
   /** Throws a 422 when the recorded runs of the CI run do not fit in memory. A page moves the ends of nodes at work by itself. */

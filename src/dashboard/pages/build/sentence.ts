@@ -12,7 +12,10 @@ const NUMBER = /\b\d+(?:\.\d)?(?:x| (?:ms|s|[mhd] \d+ [smh]))(?!\w)/.source;
 /** Cuts a sentence about a build into pieces, so that the nodes, the files and the numbers in it can be links. */
 export function cutSentence(sentence: string, paths: readonly string[]): Piece[] {
   const names = [...new Set(paths)].filter(path => sentence.includes(path)).sort((a, b) => b.length - a.length);
-  const pattern = new RegExp([...names.map(escaped), '\\bnodes? \\d+\\b', NUMBER].join('|'), 'gi');
+  const files = names.map(escaped);
+  // The name of a test case may look like anything.
+  const cases = `(?<=${files.join('|')}) \\(.+?\\)(?= on node \\d)`;
+  const pattern = new RegExp([cases, ...files, '\\bnodes? \\d+\\b', NUMBER].join('|'), 'gi');
   const pieces: Piece[] = [];
   let end = 0;
   for (const { 0: text, index } of sentence.matchAll(pattern)) {
@@ -26,6 +29,7 @@ export function cutSentence(sentence: string, paths: readonly string[]): Piece[]
 
 function pieceOf(text: string, names: readonly string[]): Piece {
   if (names.includes(text)) return { text, path: text };
+  if (text.startsWith(' (')) return { text };
   const node = /^nodes? (\d+)$/i.exec(text);
   return node ? { text, node: Number(node[1]) } : { text, isNumber: true };
 }

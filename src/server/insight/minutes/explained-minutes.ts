@@ -9,26 +9,23 @@ import type { CuttingForecast } from '../../planning/forecasting/forecast.js';
 import type { BuildLinks } from '../build-links.js';
 import { buildHead, namedCiRun, type Subject } from '../subject.js';
 import { isRecorded, jobsOf, type Span, type Timeline } from '../timeline/timeline.js';
-import { fileOutcomes } from './file-outcomes.js';
+import type { FileOutcomes } from './file-outcomes.js';
 import { leastDelay } from './last-node.js';
 import { type Minutes, minutesOf } from './minutes.js';
 import { nodesText } from './nodes-text.js';
 import { verdictOf } from './verdict.js';
 
-/** The slowest files that the minutes of a build list. */
-const SLOW_FILES = 20;
-
 /** Divides the wall time of a CI run into parts, with the nodes, files and sentences that explain them, and the addresses of the build elsewhere. */
 export function explainMinutes(
   subject: Subject,
   timeline: Timeline,
+  { slowest, failed, missing, open }: FileOutcomes,
   links: BuildLinks,
   settings: PriceSettings,
   cutting: CuttingForecast | null,
 ): MinutesAnswer {
   const minutes = minutesOf(timeline);
   const { wall, floor, parts } = minutes;
-  const { slowest, failed, missing, open } = fileOutcomes(timeline, SLOW_FILES);
   const files = filesAmong(timeline.paths);
   const jobs = jobsOf(timeline);
   const verdict = verdictOf(timeline, minutes, { failed, missing });

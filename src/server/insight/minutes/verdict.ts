@@ -1,9 +1,11 @@
 import { durationText } from '../../../base/duration.js';
 import { agree, pluralize } from '../../../base/plural.js';
-import type { MinutePartAnswer, MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import { NAME_CHARACTERS, shortened } from '../../../base/shortened.js';
+import type { FailedFile, MinutePartAnswer, MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import { filesAmong } from '../../../protocol/piece-path.js';
 import { median } from '../../planning/estimating/median.js';
 import { expectedSeconds, hasRecordedLast, hasRestarted, type NodeLane, type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
+import { FAILED_NAMED } from './failed-cases.js';
 import type { FileOutcomes } from './file-outcomes.js';
 import type { LongExecution } from './floor.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay } from './last-node.js';
@@ -22,9 +24,6 @@ const UNREPORTED_PART = 0.05;
 
 /** Part of the wall time beyond which a delay of all nodes is reported. */
 const SHARED_PART = 0.1;
-
-/** Files that failed, by name: the tab Completeness has the others. */
-const FAILED_NAMED = 3;
 
 /** A node is overdue when its files take longer than expected by more than this, and more than twice as long. */
 const OVERDUE_SECONDS = 60;
@@ -66,15 +65,21 @@ function joined(sentences: readonly string[]): string {
   return sentences.filter(sentence => sentence !== '').join(' ');
 }
 
-/** The first of the files that failed, by name and node; no text: none did. */
-function failuresOf(failed: MinutesAnswer['failed']): Verdict {
+/** The first of the files that failed, by name, test case and node; no text: none did. */
+function failuresOf(failed: readonly FailedFile[]): Verdict {
   const paths = failed.slice(0, FAILED_NAMED).map(({ path }) => path);
   if (failed.length === 0) return { text: '', paths };
-  const names = failed.slice(0, FAILED_NAMED).map(({ path, node_index }) => `${path} on node ${node_index}`);
+  const names = failed.slice(0, FAILED_NAMED).map(file => `${file.path}${caseText(file)} on node ${file.node_index}`);
   const more = failed.length - names.length;
   const count = filesAmong(failed.map(({ path }) => path));
   const pieces = count < failed.length ? `, in ${failed.length} pieces` : '';
   return { text: `${pluralize(count, 'test file')} failed${pieces}: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`, paths };
+}
+
+function caseText({ first_case }: FailedFile): string {
+  if (!first_case) return '';
+  const { name, more } = first_case;
+  return ` (${shortened(name, NAME_CHARACTERS)}${more > 0 ? ` and ${more} more` : ''})`;
 }
 
 function running(timeline: Timeline, started: readonly NodeLane[]): string {

@@ -118,6 +118,17 @@ describe('a sentence about a build', () => {
     ]);
   });
 
+  it('has a failed test case as plain text, whatever its name', () => {
+    expect(cutSentence('1 test file failed: a.rb (waits 5 s (node 3) for a.rb) on node 0.', ['a.rb'])).toEqual([
+      { text: '1 test file failed: ' },
+      { text: 'a.rb', path: 'a.rb' },
+      { text: ' (waits 5 s (node 3) for a.rb)' },
+      { text: ' on ' },
+      { text: 'node 0', node: 0 },
+      { text: '.' },
+    ]);
+  });
+
   it('without nodes, files and numbers is text', () => {
     expect(cutSentence('All nodes ended together.', [])).toEqual([{ text: 'All nodes ended together.' }]);
     expect(cutSentence('', ['a'])).toEqual([]);

@@ -126,6 +126,20 @@ it('the verdict names the first files that failed, with the node that ran each l
   expect(verdict({ ...timeline, is_running: true })).toBe(`${failures} The build is running: 0 of 2 nodes are at work, 2 have ended.`);
 });
 
+it('the verdict names the first failed test case of a failed file where it is known, cut in its middle if it is long', () => {
+  const timeline = timelineOf([[batch(0, TEN.slice(6))], [batch(1, TEN.slice(6))]]);
+  const [[span]] = timeline.nodes.map(({ spans }) => spans) as [[Span]];
+  span.failed = [0, 1, 2];
+  const outcomes = fileOutcomes(timeline, 0);
+  const [short, other] = outcomes.failed!;
+  short!.first_case = { name: 'adds tax', more: 0 };
+  other!.first_case = { name: `begins ${'x'.repeat(100)} ends`, more: 2 };
+  const { text } = verdictOf(timeline, minutesOf(timeline), outcomes);
+  const [, tax, long, none] = /^3 test files failed: (.*), (.*), (.*)\. All/.exec(text)!;
+  expect([tax, none]).toEqual(['0-0-0.rb (adds tax) on node 0', '0-0-2.rb on node 0']);
+  expect(long).toMatch(/^0-0-1\.rb \(begins x{12}…x{35} ends and 2 more\) on node 0$/);
+});
+
 it('the verdict of a node that restarted tells it', () => {
   const first = batch(0, TEN.slice(4));
   const timeline = timelineOf([
