@@ -82,7 +82,7 @@ export const limits = {
   cutFiles: 20,
   /**
    * Bytes and files of a request that tells cases; the cases of a file that differ in name or outcome, and the characters of a name and of all
-   * names of a file. A node tells its pieces, the files that ran whole after a piece or in its place, and at most two others.
+   * names of a file. A node tells its pieces, the files that ran whole after a piece or in its place, and at most five others.
    */
   caseReportBytesPerRequest: 1_048_576,
   caseReportFilesPerRequest: 100,

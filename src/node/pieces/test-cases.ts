@@ -13,15 +13,18 @@ import type { CaseReport } from './piece.js';
 const LEAST_SECONDS = 1;
 /** A file is long when it takes this part of what its node ran: the nodes of a queue run nearly the same. */
 const LONG_PART = 0.4;
+/** Short files that failed whose cases a node tells: the page of a build names so many. */
+const FAILED_FILES = 3;
 /** The most bytes of files in one request. The rest of the request is smaller than what this leaves. */
 const MOST_BYTES = limits.caseReportBytesPerRequest - 65_536;
 /** Nothing depends on what is reported, so it is tried once, for a short time. */
 const TELL_SECONDS = 5;
 
-/** The test cases that a node tells, so that the server can cut the files into pieces. */
+/** The test cases that a node tells, so that the server can cut the files into pieces, and name the cases that failed. */
 export class TestCases {
   readonly #pieces: CasesOfFile[] = [];
   readonly #files: CasesOfFile[] = [];
+  readonly #failed: CasesOfFile[] = [];
   /** Whole files that ran after a piece of them, or in its place. */
   readonly #filesOfPieces = new Map<string, CasesOfFile>();
   /** Files with too many cases, or too long names. */
@@ -37,6 +40,7 @@ export class TestCases {
     this.#seconds += seconds;
     const file = { path, seconds, cases: entriesOf(cases) };
     const names = new Set(file.cases.map(({ name }) => name));
+    if (file.cases.some(({ outcome }) => outcome === 'failed') && fits(file)) this.#failed.push(file);
     if (seconds < LEAST_SECONDS || names.size < 2) return;
     (fits(file) ? this.#files : this.#tooLarge).push(file);
   }
@@ -68,8 +72,13 @@ export class TestCases {
       printToStderr(`WARNING: ${this.runner} did not tell which test cases it ran, so no file can be cut into pieces: ${this.#remedy}`);
     if (this.runner !== null) for (const file of this.#tooLarge.filter(isLong)) printToStderr(tooLargeLine(file));
     const short = new Api({ ...api.options, timeoutSeconds: TELL_SECONDS });
-    for (const files of inRequests([...this.#pieces, ...this.#filesOfPieces.values(), ...this.#files.filter(isLong)])) {
-      const message = { ...node, ci_build_id, files, ...(this.runner !== null && { runner: this.runner }) };
+    const requests = [...inRequests([...this.#pieces, ...this.#filesOfPieces.values(), ...this.#files.filter(isLong)])].map(files => {
+      return { ...node, ci_build_id, files, ...(this.runner !== null && { runner: this.runner }) };
+    });
+    // A file that failed may have run in part. Without a runner, its cases do not replace those by which it is cut.
+    const failed = this.#failed.filter(file => !isLong(file)).slice(0, FAILED_FILES);
+    for (const files of inRequests(failed)) requests.push({ ...node, ci_build_id, files });
+    for (const message of requests) {
       const isTold = await short.post('/v2/test_cases', message, () => true, 0).catch(() => false);
       if (!isTold) return;
     }

@@ -48,6 +48,35 @@ it('a node tells many cases of one name in an entry for each outcome', async () 
   ]);
 });
 
+it('a node tells the cases of the first short files that failed, beside those by which files are cut', async () => {
+  const server = await startServer();
+  const tell = async (add: (testCases: TestCases) => void) => {
+    const testCases = new TestCases('rspec');
+    add(testCases);
+    await testCases.tell(new Api({ url: server.url, token: TOKEN, retries: 0, clientVersion: '1' }), node);
+  };
+  const failed = { name: 'fails', seconds: 0, outcomes: { failed: 1 } };
+  await tell(testCases => testCases.addFile('0_spec.rb', 60, [passed('a'), passed('b')]));
+  await tell(testCases => {
+    testCases.addFile('long_spec.rb', 60, [passed('a'), failed]);
+    for (let i = 0; i < 4; i++) testCases.addFile(`${i}_spec.rb`, 0.5, [failed]);
+    testCases.addFile('passed_spec.rb', 0.5, [passed('a')]);
+  });
+  const kept = async (path: string) =>
+    (await server.store.cases.of(1, path, 1e9))!.kept.map(report => [report.runner, report.cases.length]);
+  expect(await kept('0_spec.rb')).toEqual([
+    [null, 1],
+    ['rspec', 2],
+  ]);
+  expect(await Promise.all(['long_spec.rb', '1_spec.rb', '2_spec.rb', '3_spec.rb', 'passed_spec.rb'].map(kept))).toEqual([
+    [['rspec', 2]],
+    [[null, 1]],
+    [[null, 1]],
+    [],
+    [],
+  ]);
+});
+
 it('a node without a server tells nothing, and does not try for long', async () => {
   const testCases = new TestCases('rspec');
   for (let i = 1; i <= 250; i++) testCases.addPiece(piecePath({ file, number: i, count: 250 }), 5, [passed('a')], []);
