@@ -151,6 +151,9 @@ export interface FileHistory {
   changes: { at: Timestamp; build_id: Uuid; commit_hash: string; factor: number; before: number; after: number }[];
   /** Builds that it decided, newest first, and by how many seconds the last node was later than the one before. */
   decided: { build_id: Uuid; commit_hash: string; at: Timestamp; seconds: number }[];
+  /** Builds in which it failed, newest first, also those that have no time of it; and how many builds tell its result. */
+  failed: { build_id: Uuid; commit_hash: string; at: Timestamp }[];
+  results: Count;
   /** Seconds by which the last build that has ended did end sooner, or would have, with the file in pieces; null: it cannot be played. */
   cut_saves: number | null;
   /** That build, the pieces, and whether the file ran in pieces. */
@@ -194,6 +197,8 @@ export interface FilePoint {
   estimate: number | null;
   low: number | null;
   high: number | null;
+  /** In the newest CI run of the build; null: its client does not tell it, more than 100 files failed, or its summary is not written yet. */
+  result: 'passed' | 'failed' | null;
 }
 
 /** GET /v1/trends/nodes: the nodes of a branch over its last builds. */

@@ -12,7 +12,7 @@ import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, duration, times } from '../../text/format.js';
 import { commitOf } from '../../text/in-sentence.js';
 import { HistoryChart } from './history-chart.js';
-import { fileSentences, piecesSentences } from './sentences.js';
+import { failuresText, fileSentences, piecesSentences } from './sentences.js';
 
 /** Builds that are listed of those that the file decided. */
 const SHOWN = 20;
@@ -35,11 +35,18 @@ export function FilePage({ project }: ProjectPageProps) {
 }
 
 function File({ project, history }: { project: string; history: FileHistory }) {
-  const { path, branch, points, changes, decided } = history;
+  const { path, branch, points, changes, decided, failed, results } = history;
   const build = (id: string) => projectPath(project, 'build', id);
   return (
     <>
       <FirstLine sentences={fileSentences(history)}>
+        {results > 0 && (
+          <p class="rest">
+            {failuresText(history)}
+            {failed[0] && <a href={build(failed[0].build_id)}>{commitOf(failed[0].commit_hash)}</a>}
+            {failed[0] && '.'}
+          </p>
+        )}
         <p class="whole-path">
           <code>
             <Path text={path} />
@@ -147,9 +154,14 @@ const decidedColumns = (project: string): Column<Decided>[] => [
 const pointColumns = (project: string): Column<FilePoint>[] => [
   buildColumn(project),
   { name: 'at', title: 'When', isLeast: true, cell: ({ at }) => <When time={at} /> },
+  {
+    name: 'result',
+    title: 'Result',
+    cell: ({ result }) => (result === 'failed' ? <span class="failed-text">✕ failed</span> : (result ?? 'not known')),
+  },
   { name: 'node', title: 'Node', isNumber: true, isExtra: true, cell: ({ node_index }) => node_index },
   { name: 'seconds', title: 'Took', isNumber: true, cell: ({ seconds }) => <Duration seconds={seconds} /> },
-  { name: 'estimate', title: 'Estimate', isNumber: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },
+  { name: 'estimate', title: 'Estimate', isNumber: true, isExtra: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },
   {
     name: 'band',
     title: 'Expected',

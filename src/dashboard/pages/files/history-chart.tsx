@@ -15,7 +15,10 @@ interface Props {
   onBuild: (build: string) => void;
 }
 
-/** The times of a file by build, with the band of its estimates. Changes are upright lines; a ring marks a build that it decided. */
+/**
+ * The times of a file by build, with the band of its estimates. Changes are upright lines; a ring marks a build that it decided, and a cross one
+ * in which it failed.
+ */
 export function HistoryChart({ history, onBuild }: Props) {
   const { points } = history;
   const [index, setIndex] = useState<number | null>(null);
@@ -37,10 +40,10 @@ export function HistoryChart({ history, onBuild }: Props) {
   );
 }
 
-function describe({ commit_hash, at, node_index, seconds, estimate, low, high }: FilePoint, isDecided: boolean): string {
+function describe({ commit_hash, at, node_index, seconds, estimate, low, high, result }: FilePoint, isDecided: boolean): string {
   const expected =
     estimate === null ? 'measured for the first time' : `estimate ${duration(estimate)} (${duration(low)} to ${duration(high)})`;
-  return `${commitOf(commit_hash)}, ${exactTime(at)}, node ${node_index}: ${duration(seconds)}; ${expected}${isDecided ? '; decided this build' : ''}.`;
+  return `${commitOf(commit_hash)}, ${exactTime(at)}, node ${node_index}: ${duration(seconds)}${result ? `, ${result}` : ''}; ${expected}${isDecided ? '; decided this build' : ''}.`;
 }
 
 const columnsOf = (points: readonly FilePoint[]): uPlot.AlignedData => [
@@ -91,17 +94,22 @@ function evenly(first: number, last: number, most: number): number[] {
   return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => first + i * step);
 }
 
-function drawMarks(plot: uPlot, { points, changes }: FileHistory, decided: ReadonlySet<string>, { over, text }: Colours) {
+function drawMarks(plot: uPlot, { points, changes }: FileHistory, decided: ReadonlySet<string>, { over, failed, text }: Colours) {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;
   ctx.save();
-  ctx.lineWidth = ratio;
-  ctx.strokeStyle = text;
-  for (const [i, { build_id, seconds }] of points.entries()) {
-    if (!decided.has(build_id)) continue;
+  for (const [i, { build_id, seconds, result }] of points.entries()) {
+    const [x, y] = [plot.valToPos(i, 'x', true), plot.valToPos(seconds, 'y', true)];
     ctx.beginPath();
-    ctx.arc(plot.valToPos(i, 'x', true), plot.valToPos(seconds, 'y', true), 6 * ratio, 0, 2 * Math.PI);
+    if (decided.has(build_id)) ctx.arc(x, y, 6 * ratio, 0, 2 * Math.PI);
+    ctx.lineWidth = ratio;
+    ctx.strokeStyle = text;
     ctx.stroke();
+    if (result !== 'failed') continue;
+    const arm = 5 * ratio;
+    ctx.lineWidth = 2.5 * ratio;
+    ctx.strokeStyle = failed;
+    ctx.stroke(new Path2D(`M${x - arm} ${y - arm} l${2 * arm} ${2 * arm} m0 ${-2 * arm} l${-2 * arm} ${2 * arm}`));
   }
   ctx.strokeStyle = over;
   ctx.fillStyle = text;

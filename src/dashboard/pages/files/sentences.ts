@@ -46,6 +46,12 @@ export function fileSentences({ path, estimate, median, points, changes, decided
   ].filter(Boolean);
 }
 
+/** Says in how many of the builds that tell it a file failed, up to the name of the last of them. */
+export function failuresText({ failed, results, points }: FileHistory): string {
+  const builds = `its last ${count(results, 'build')}${results < points.length ? ' whose results are known' : ''}`;
+  return failed.length === 0 ? `It did not fail in ${builds}.` : `It failed in ${number(failed.length)} of ${builds}, the last time in `;
+}
+
 /** Cases that a sentence names. */
 const NAMED = 3;
 

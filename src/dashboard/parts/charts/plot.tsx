@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import { readColours, useSurface } from './surface.js';
 import { useWidth } from './width.js';
 
-const NAMES = ['work', 'over', 'idle', 'text', 'quiet', 'line', 'ground'] as const;
+const NAMES = ['work', 'over', 'failed', 'idle', 'text', 'quiet', 'line', 'ground'] as const;
 /** Colours of the style sheet as a canvas takes them. */
 export type Colours = Record<(typeof NAMES)[number], string>;
 

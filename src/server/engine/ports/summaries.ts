@@ -52,6 +52,8 @@ export interface Summary {
   state: BuildState;
   /** The part of the summary that a list of builds shows. */
   line: BuildLineSummary;
+  /** The paths of the first of the `line.failed` files. */
+  failed_files: string[];
   /** Wall time by part. */
   parts: Record<PartName, number>;
   /** The number of nodes that started, times the wall time; and the part of it after the end of each node. */

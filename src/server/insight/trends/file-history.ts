@@ -15,7 +15,7 @@ import { whatIfOfRun } from '../what-if/prepare-what-if.js';
 import { cutsFor, playVariants, type Scenario } from '../what-if/scenario.js';
 import { AS_IT_WAS, playCuts } from '../what-if/what-if.js';
 import { fileChanges } from './file-changes.js';
-import { decidingPath, isOutOfDate, type Trend } from './summary.js';
+import { decidingPath, isOutOfDate, resultOf, type Trend, withSummaries } from './summary.js';
 
 /** The last time that a build recorded for a file, in seconds. */
 interface Time {
@@ -25,7 +25,10 @@ interface Time {
   seconds: number;
   /** True if the file ran in pieces. */
   isCut: boolean;
+  result: FilePoint['result'];
 }
+
+type TimeInBuild = Omit<Time, 'build' | 'result'>;
 
 export interface FileHistorySubject {
   project: number;
@@ -40,7 +43,7 @@ const MOST_READ = 3;
 /** A file over the last builds of a branch. */
 export async function fileHistory(store: Store, subject: FileHistorySubject): Promise<Trend<FileHistory>> {
   const { project, branch, path } = subject;
-  const { builds, summaries, timings } = store;
+  const { builds, timings } = store;
   const answer: FileHistory = {
     path,
     branch,
@@ -49,6 +52,8 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
     points: [],
     changes: [],
     decided: [],
+    failed: [],
+    results: 0,
     cut: null,
     cut_saves: null,
     pieces: await piecesOf(store, subject),
@@ -62,14 +67,18 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
   const times: Time[] = [];
   let files = 0;
   let read = 0;
-  for (const build of await builds.list(project, { branch }, { limit: limits.trendBuilds })) {
+  const listed = await builds.list(project, { branch }, { limit: limits.trendBuilds });
+  for (const { build, summary } of await withSummaries(store, listed)) {
     files += build.test_files;
     if (files > limits.trendTestFiles && files > build.test_files) break;
     const run = await lastTime(builds, build, number, pieces);
+    const isOld = isOutOfDate(build, summary);
+    const result = isOld ? null : resultOf(summary!, path, run?.at ?? null);
+    if (result !== null) answer.results += 1;
+    if (result === 'failed') answer.failed.push(inBuild({ build, at: build.created_at }));
     if (!run) continue;
-    times.push({ build, ...run });
-    const summary = await summaries.get(build.number);
-    if (isOutOfDate(build, summary)) outdated.push(build);
+    times.push({ build, ...run, result });
+    if (isOld) outdated.push(build);
     if (decidingPath(summary) === path)
       answer.decided.push({ ...inBuild({ build, at: build.created_at }), seconds: summary!.line.last?.seconds ?? 0 });
     if (answer.cut !== null || read === MOST_READ || summary?.state === 'running') continue;
@@ -90,6 +99,7 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
       estimate: before && rounded(before.estimate),
       low: before && rounded(before.low),
       high: before && rounded(before.high),
+      result: time.result,
     };
   });
   const wereCut = times.map(({ isCut }) => isCut);
@@ -104,14 +114,9 @@ function inBuild({ build, at }: Pick<Time, 'build' | 'at'>) {
 }
 
 /** The last time of the file, or of its pieces together. Null: the build recorded none. */
-async function lastTime(
-  builds: Builds,
-  { number }: Build,
-  file: number,
-  pieces: readonly RecordedPiece[],
-): Promise<Omit<Time, 'build'> | null> {
+async function lastTime(builds: Builds, { number }: Build, file: number, pieces: readonly RecordedPiece[]): Promise<TimeInBuild | null> {
   const newestFirst = (await builds.runs(number)).sort((a, b) => b.ordinal - a.ordinal);
-  const ofPieces = new Map<number, RecordedPiece & Omit<Time, 'build'>>();
+  const ofPieces = new Map<number, RecordedPiece & TimeInBuild>();
   for (const head of newestFirst) {
     const run = await builds.times(number, head);
     const timeOf = (path: number) => {

@@ -1,10 +1,10 @@
 import { wholeMilliseconds } from '../../../base/rounding.js';
-import type { BuildLineSummary } from '../../../protocol/answers/trends.js';
+import type { BuildLineSummary, FilePoint } from '../../../protocol/answers/trends.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { fileOfPiece, filesAmong } from '../../../protocol/piece-path.js';
 import type { ProjectBuild } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
-import type { Store } from '../../engine/ports/store.js';
+import type { Millis, Store } from '../../engine/ports/store.js';
 import type { Summary } from '../../engine/ports/summaries.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { decidingFile, lastNode, leastDelay } from '../minutes/last-node.js';
@@ -13,6 +13,9 @@ import type { Timeline } from '../timeline/timeline.js';
 
 /** The pause after a summary, as a multiple of the time that it took: summaries take at most a fifth of a core. */
 export const SUMMARY_PAUSE_FACTOR = 4;
+
+/** The files that failed in a build whose paths its summary keeps. */
+export const FAILED_FILES = 100;
 
 /** An answer made of summaries, and the builds whose summaries are to be written before it is read again. */
 export interface Trend<Answer> {
@@ -48,6 +51,16 @@ export function decidingPath(summary: Pick<Summary, 'line'> | null): string | nu
   return decided && 'path' in decided ? fileOfPiece(decided.path) : null;
 }
 
+/** The result of a file in the newest CI run of a build; null: not known. @param at when its time was recorded; null: it has none */
+export function resultOf(
+  { started_at, line, failed_files }: Pick<Summary, 'started_at' | 'line' | 'failed_files'>,
+  path: string,
+  at: Millis | null,
+): FilePoint['result'] {
+  if (failed_files.includes(path)) return 'failed';
+  return failed_files.length === line.failed && at !== null && at >= started_at ? 'passed' : null;
+}
+
 /** Sums up the timeline of the newest CI run of a build for lists and trends. */
 export function summarize(
   build: Pick<Build, 'recorded'> | null,
@@ -58,6 +71,7 @@ export function summarize(
   const { kind, started_at, state, paths, nodes } = timeline;
   const { wall, floor } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, 1);
+  const failedFiles = failed && [...new Set(failed.map(({ path }) => fileOfPiece(path)))];
   const [longest] = slowest;
   const last = lastNode(timeline);
   const isComplete = hasEndedComplete(state);
@@ -70,13 +84,14 @@ export function summarize(
       ...{ kind, wall, floor },
       idle_share: idleShare({ node_seconds, idle_seconds }),
       files: filesAmong(paths),
-      failed: failed && filesAmong(failed.map(({ path }) => path)),
+      failed: failedFiles?.length ?? null,
       missing: filesAmong(missing.map(({ path }) => path)),
       longest: longest ? { path: longest.path, seconds: wholeMilliseconds(longest.seconds) } : null,
       last: last && { node_index: last.lane.node_index, seconds: wholeMilliseconds(last.late) },
       decided_by: isComplete ? decidedBy(timeline, minutes) : null,
       saved: isComplete && kind !== 'recordings' ? savedTime({ kind, wall }, baselines) : null,
     },
+    failed_files: failedFiles?.slice(0, FAILED_FILES) ?? [],
     parts: Object.fromEntries(minutes.parts.map(({ name, seconds }) => [name, seconds])) as Summary['parts'],
     ...{ node_seconds, idle_seconds },
     test_seconds: wholeMilliseconds(minutes.nodes.reduce((sum, { work }) => sum + work, 0)),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileSentences, filesSentences, piecesSentences } from '../../../../src/dashboard/pages/files/sentences.js';
+import { failuresText, fileSentences, filesSentences, piecesSentences } from '../../../../src/dashboard/pages/files/sentences.js';
 import type { FileHistory, FilePieces } from '../../../../src/protocol/answers/trends.js';
 
 describe('the first line of the files', () => {
@@ -24,7 +24,8 @@ describe('the first line of the files', () => {
 });
 
 describe('the first line of a file', () => {
-  const point = { build_id: 'b', commit_hash: 'abc', at: '2026-11-22T10:00:00Z', node_index: 0, estimate: null, low: null, high: null };
+  const inBuild = { build_id: 'b', commit_hash: 'abc', at: '2026-11-22T10:00:00Z' };
+  const point = { ...inBuild, node_index: 0, estimate: null, low: null, high: null, result: null };
   const history: FileHistory = {
     path: 'spec/cart_spec.rb',
     branch: 'main',
@@ -33,6 +34,8 @@ describe('the first line of a file', () => {
     points: [20, 21, 62].map(seconds => ({ ...point, seconds })),
     changes: [{ at: point.at, build_id: 'b', commit_hash: '4d5e6f7a8b', factor: 3.1, before: 20, after: 62 }],
     decided: [{ build_id: 'b', commit_hash: 'abc', at: point.at, seconds: 12 }],
+    failed: [],
+    results: 0,
     cut_saves: 30,
     pieces: null,
     cut: { build_id: 'b', pieces: 2, is_done: false },
@@ -46,6 +49,15 @@ describe('the first line of a file', () => {
     expect(fileSentences({ ...steady, estimate: 22 }).join(' ')).toBe('cart_spec.rb takes 22 s. Its time did not change.');
     expect(fileSentences(steady).join(' ')).toBe('cart_spec.rb takes 61 s. The median of its times is 21 s.');
     expect(fileSentences({ ...history, median: null, points: [] }).join(' ')).toBe('cart_spec.rb was not measured on this branch.');
+  });
+
+  it.each<[situation: string, more: Partial<FileHistory>, text: string]>([
+    ['it never failed', { results: 3 }, 'It did not fail in its last 3 builds.'],
+    ['it failed', { results: 3, failed: [inBuild] }, 'It failed in 1 of its last 3 builds, the last time in '],
+    ['it has no time where it failed', { results: 4, failed: [inBuild] }, 'It failed in 1 of its last 4 builds, the last time in '],
+    ['not all builds tell it', { results: 2 }, 'It did not fail in its last 2 builds whose results are known.'],
+  ])('says how often it failed, if %s', (_, more, text) => {
+    expect(failuresText({ ...history, ...more })).toBe(text);
   });
 });
 

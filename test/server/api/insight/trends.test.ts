@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import type { Client } from '../../../harness/client.js';
 import { Clock } from '../../../harness/clock.js';
 import { record, timedTestFiles, uuidPattern } from '../../../harness/messages.js';
+import { QueueNode } from '../../../harness/queue-node.js';
 import { SharedServer, testsWith } from '../../../harness/server.js';
 
 const clock = new Clock();
@@ -132,6 +133,7 @@ describe('GET /trends/files/history', () => {
       estimate: null,
       low: null,
       high: null,
+      result: null,
     });
     expect(points[5]).toMatchObject({ seconds: 4, estimate: 4 });
     expect(points[5].low).toBeLessThan(4);
@@ -155,10 +157,38 @@ describe('GET /trends/files/history', () => {
     expect((await wall('')) - (await wall('&cut=long_spec.rb'))).toBe(20);
   });
 
+  it('tells in which builds the file failed, also where it has no time', async ({ server }) => {
+    const times = { 'a_spec.rb': 2, 'b_spec.rb': 1 };
+    const play = async (commit_hash: string, failed: readonly string[], seconds: Record<string, number> = times) => {
+      const node = new QueueNode(server, 0, { commit_hash, node_total: 1, test_queue_id: commit_hash });
+      await node.start(Object.keys(times));
+      while (node.paths.length > 0) await node.next(failed.filter(path => node.paths.includes(path)));
+      clock.advance({ seconds: 3 });
+      await record(server, { commit_hash, node_total: 1, test_files: timedTestFiles(seconds), ci_build_id: commit_hash });
+    };
+    await play('c0', ['b_spec.rb']);
+    await play('c1', ['a_spec.rb']);
+    await play('c2', ['a_spec.rb', 'b_spec.rb'], { ...times, 'a_spec.rb': 0 });
+    await play('c3', []);
+    await record(server, { commit_hash: 'silent', node_total: 1, test_files: timedTestFiles(times) });
+    const { points: before } = await get(server, 'files/history?path=a_spec.rb');
+    expect(before.map(({ result }: any) => result)).toEqual([null, null, null, null]);
+    await shared.summarize();
+    const { points, failed, results } = await get(server, 'files/history?path=a_spec.rb');
+    expect(points.map(({ commit_hash, result }: any) => [commit_hash, result])).toEqual([
+      ['c0', 'passed'],
+      ['c1', 'failed'],
+      ['c3', 'passed'],
+      ['silent', null],
+    ]);
+    expect([failed.map(({ commit_hash }: any) => commit_hash), results]).toEqual([['c2', 'c1'], 4]);
+    expect(failed[1]).toEqual({ build_id: points[1].build_id, commit_hash: 'c1', at: points[1].at });
+  });
+
   it('is empty for a file that the branch or the project never recorded', async () => {
     const [client, other] = [await shared.project(), await shared.project()];
     await recordBuilds(client, [{ 'a_spec.rb': 1 }]);
-    const none = { points: [], changes: [], decided: [], cut: null, cut_saves: null };
+    const none = { points: [], changes: [], decided: [], failed: [], results: 0, cut: null, cut_saves: null };
     expect(await get(client, 'files/history?path=b_spec.rb')).toMatchObject(none);
     expect(await get(client, 'files/history?path=a_spec.rb&branch=next')).toMatchObject({ branch: 'next', ...none });
     expect(await get(other, 'files/history?path=a_spec.rb')).toMatchObject(none);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PART_DEFINITIONS, PART_NAMES } from '../../../../src/protocol/answers/minutes.js';
 import type { Minutes } from '../../../../src/server/insight/minutes/minutes.js';
-import { decidingPath, idleShare, savedTime, summarize } from '../../../../src/server/insight/trends/summary.js';
-import { batchOf, timelineOf } from '../lanes.js';
+import { decidingPath, FAILED_FILES, idleShare, resultOf, savedTime, summarize } from '../../../../src/server/insight/trends/summary.js';
+import { batchOf, START, timelineOf } from '../lanes.js';
 
 const BASELINES = { round_robin: 40, by_name: 50, one_at_a_time: 33 };
 
@@ -33,6 +33,27 @@ describe('a summary', () => {
     expect(summarize({ recorded: 1 }, again, minutes({}), BASELINES).line).toMatchObject({ failed: 2, last: null });
     second!.failed = [];
     expect(summarize({ recorded: 1 }, again, minutes({}), BASELINES).line.failed).toBe(1);
+  });
+
+  it('names the files that failed, and so tells the result of each, until there are more than it keeps', () => {
+    const paths = ['a.py::piece 1 of 2', 'a.py::piece 2 of 2', ...Array.from({ length: FAILED_FILES }, (_, i) => `${i}.py`)];
+    const timeline = timelineOf([[batchOf(0, Object.fromEntries(paths.map(path => [path, 1])))]]);
+    const [span] = timeline.nodes[0]!.spans;
+    const result = (path: string, failed: number[] | null, at: number | null = 5000) => {
+      span!.failed = failed;
+      return resultOf(summarize({ recorded: 1 }, timeline, minutes({}), BASELINES), path, at === null ? null : START + at);
+    };
+    expect(result('a.py', [0, 1])).toBe('failed');
+    expect(result('a.py', [1, 2])).toBe('failed');
+    expect(result('0.py', [1, 2])).toBe('failed');
+    expect(result('1.py', [1, 2])).toBe('passed');
+    // It recorded nothing, or an earlier CI run of the build ran it.
+    expect([result('1.py', [], null), result('1.py', [], -1), result('0.py', [2], null)]).toEqual([null, null, 'failed']);
+    expect(result('1.py', null), 'the client does not say what failed').toBeNull();
+    const all = paths.map((_, i) => i);
+    expect(result('a.py', all)).toBe('failed');
+    expect(result(paths.at(-1)!, all)).toBeNull();
+    expect(result(paths.at(-1)!, all.slice(0, -1))).toBe('passed');
   });
 
   it('misses no file of which a test case was recorded', () => {
