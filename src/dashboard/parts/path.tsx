@@ -4,13 +4,13 @@ import { atName, visible } from '../text/path-text.js';
 
 /**
  * A path, a branch or other text that somebody else chose. Where it is too long, its beginning is cut; its link shows it whole on focus. It is
- * one run of inline text, so that a selection and a screen reader have it without a break.
+ * one run of inline text, so that a selection and a screen reader have it without a break. `whole` is shown on hover.
  */
-export function Path({ text }: { text: string }) {
+export function Path({ text, whole = text }: { text: string; whole?: string }) {
   const shown = visible(text);
   const { directory, name } = atName(shown);
   return (
-    <span class="path" title={shown}>
+    <span class="path" title={visible(whole)}>
       <bdi dir="ltr">
         <span class="directory">{directory}</span>
         {name}

@@ -10,6 +10,11 @@ export function visible(text: string): string {
   return text.replace(INVISIBLE, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+/** A branch as people call it, where a CI system has another name for it: `PR 12` for refs/pull/12/merge or 12/merge, `main` for refs/heads/main. */
+export function branchText(branch: string): string {
+  return branch.replace(/^(?:(?:refs\/)?pull\/(\d+)(?:\/(?:merge|head))?|(\d+)\/merge)$/, 'PR $1$2').replace(/^refs\/heads\//, '');
+}
+
 /** Cuts a path before the name of its file or, at the end of the path, of its last directory. */
 export function atName(text: string): { directory: string; name: string } {
   const cut = text.lastIndexOf('/', text.length - 2) + 1;

@@ -1,5 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { atName, visible } from '../../../src/dashboard/text/path-text.js';
+import { atName, branchText, visible } from '../../../src/dashboard/text/path-text.js';
+
+describe('a branch', () => {
+  it.each([
+    ['refs/pull/12/merge', 'PR 12'],
+    ['refs/pull/12/head', 'PR 12'],
+    ['pull/12/merge', 'PR 12'],
+    ['pull/12', 'PR 12'],
+    ['12/merge', 'PR 12'],
+    ['refs/heads/main', 'main'],
+    ['refs/heads/fix/12/merge', 'fix/12/merge'],
+    ['main', 'main'],
+    ['12/head', '12/head'],
+    ['fix/12/merge', 'fix/12/merge'],
+    ['pull/12/merge/again', 'pull/12/merge/again'],
+  ])('that a CI system calls %j is shown as %j', (branch, text) => {
+    expect(branchText(branch)).toBe(text);
+  });
+});
 
 describe('a path', () => {
   it('shows what would move or hide other text', () => {

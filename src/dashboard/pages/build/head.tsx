@@ -13,6 +13,7 @@ import { useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { clock, count, duration, exactDuration, exactTime, number, when } from '../../text/format.js';
 import { commitOf } from '../../text/in-sentence.js';
+import { branchText } from '../../text/path-text.js';
 import { searchWord } from '../../text/search.js';
 import { linkTo } from './link.js';
 import { LinkedSentence } from './linked-sentence.js';
@@ -32,7 +33,7 @@ export function BuildHead({ project, build, id }: BuildViewProps) {
       <div class="build-line">
         <p>
           <a class="branch" href={withQuery(builds, { q: searchWord('branch', branch) })}>
-            <Path text={branch} />
+            <Path text={branchText(branch)} whole={branch} />
           </a>
           <Dot />
           <Commit

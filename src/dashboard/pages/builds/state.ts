@@ -1,5 +1,6 @@
 import type { BuildLine } from '../../../protocol/answers/trends.js';
 import { commitOf, inSentence } from '../../text/in-sentence.js';
+import { branchText } from '../../text/path-text.js';
 
 /** Shapes of the states. */
 export const SHAPES: Record<BuildLine['state'], string> = {
@@ -16,5 +17,5 @@ export const SHAPES: Record<BuildLine['state'], string> = {
 
 /** A build by its branch and commit: `main 4d5e6f7a`. */
 export function buildName({ branch, commit_hash }: Pick<BuildLine, 'branch' | 'commit_hash'>): string {
-  return `${inSentence(branch)} ${commitOf(commit_hash)}`;
+  return `${inSentence(branchText(branch))} ${commitOf(commit_hash)}`;
 }

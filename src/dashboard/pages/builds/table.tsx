@@ -8,6 +8,7 @@ import { Status } from '../../parts/status.js';
 import { type Column, Table } from '../../parts/table.js';
 import { projectPath } from '../../routes/routes.js';
 import { percent } from '../../text/format.js';
+import { branchText } from '../../text/path-text.js';
 import { buildKey } from './list.js';
 import { WallBar } from './wall-bar.js';
 
@@ -41,7 +42,7 @@ function columnsOf(project: ProjectLine, full: number): Column<BuildLine>[] {
       isWide: true,
       cell: build => (
         <a class="row" href={projectPath(project.name, 'build', build.build_id ?? build.ci_run_id!)}>
-          <Path text={build.branch} />
+          <Path text={branchText(build.branch)} whole={build.branch} />
         </a>
       ),
     },

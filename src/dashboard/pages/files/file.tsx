@@ -154,11 +154,7 @@ const decidedColumns = (project: string): Column<Decided>[] => [
 const pointColumns = (project: string): Column<FilePoint>[] => [
   buildColumn(project),
   { name: 'at', title: 'When', isLeast: true, cell: ({ at }) => <When time={at} /> },
-  {
-    name: 'result',
-    title: 'Result',
-    cell: ({ result }) => (result === 'failed' ? <span class="failed-text">✕ failed</span> : (result ?? 'not known')),
-  },
+  { name: 'result', title: 'Result', cell: ({ result }) => (result === 'failed' ? '✕ failed' : (result ?? 'not known')) },
   { name: 'node', title: 'Node', isNumber: true, isExtra: true, cell: ({ node_index }) => node_index },
   { name: 'seconds', title: 'Took', isNumber: true, cell: ({ seconds }) => <Duration seconds={seconds} /> },
   { name: 'estimate', title: 'Estimate', isNumber: true, isExtra: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },

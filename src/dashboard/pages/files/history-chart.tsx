@@ -15,10 +15,7 @@ interface Props {
   onBuild: (build: string) => void;
 }
 
-/**
- * The times of a file by build, with the band of its estimates. Changes are upright lines; a ring marks a build that it decided, and a cross one
- * in which it failed.
- */
+/** The times of a file by build, with the band of its estimates. Changes are upright lines; rings mark builds that it decided, crosses failures. */
 export function HistoryChart({ history, onBuild }: Props) {
   const { points } = history;
   const [index, setIndex] = useState<number | null>(null);
