@@ -37,7 +37,7 @@ const statusOf = ({ state, missing, failed }: Figures) =>
 /** The texts of all elements that a selector finds. */
 const texts = (tab: Page, selector: string): Promise<string[]> =>
   tab.evaluate(
-    `Array.from(document.querySelectorAll(${JSON.stringify(selector)}), each => each.textContent.replace(/[ \\n]+/g, ' ').trim())`,
+    `Array.from(document.querySelectorAll(${JSON.stringify(selector)}), each => each.textContent.replace(/[ \\n\u00a0]+/g, ' ').trim())`,
   );
 
 /** The rows of a table, as texts by the titles of its columns. */

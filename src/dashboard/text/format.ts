@@ -44,6 +44,14 @@ export function times(ratio: number | null | undefined): string {
   return ratio === null || ratio === undefined || !Number.isFinite(ratio) ? '–' : `${number(ratio, ratio < 9.95 ? 1 : 0)}×`;
 }
 
+/** A duration, or a part of a number, within a sentence. */
+const AMOUNT = /\d (?:of \d|(?:ms|[smhd])\b(?: \d+ [smh]\b)?)/g;
+
+/** A sentence whose durations (`8 m 12 s`) and parts (`3 of 20`) do not break at the end of a line. */
+export function unbroken(sentence: string): string {
+  return sentence.replace(AMOUNT, amount => amount.replaceAll(' ', '\u00a0'));
+}
+
 /** `1 file`, `212 files`. */
 export function count(value: number, one: string, many = `${one}s`): string {
   return `${number(value)} ${agree(value, one, many)}`;

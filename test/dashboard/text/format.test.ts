@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { bytes, count, duration, exactDuration, number, offset, percent, times, when } from '../../../src/dashboard/text/format.js';
+import {
+  bytes,
+  count,
+  duration,
+  exactDuration,
+  number,
+  offset,
+  percent,
+  times,
+  unbroken,
+  when,
+} from '../../../src/dashboard/text/format.js';
 
 describe('a duration', () => {
   it.each([
@@ -45,6 +56,17 @@ describe('a number', () => {
     expect([times(3.14), times(12.4), times(null)]).toEqual(['3.1×', '12×', '–']);
     expect([count(1, 'file'), count(1212, 'file'), count(2, 'batch', 'batches')]).toEqual(['1 file', '1\u202f212 files', '2 batches']);
     expect([bytes(0), bytes(999), bytes(1200), bytes(999_600), bytes(12_400_000)]).toEqual(['0 B', '999 B', '1.2 kB', '1.0 MB', '12 MB']);
+  });
+});
+
+describe('a sentence', () => {
+  it.each([
+    ['It took 9 m 10 s, 340 ms more.', 'It took 9_m_10_s, 340_ms more.'],
+    ['It ends 1 h 04 m later, 2 d 3 h in all: \u221212 s.', 'It ends 1_h_04_m later, 2_d_3_h in all: \u221212_s.'],
+    ['Node 3 was slow in 18 of 20 builds.', 'Node 3 was slow in 18_of_20 builds.'],
+    ['1 project, 12 nodes, 3 slow and 4 more.', '1 project, 12 nodes, 3 slow and 4 more.'],
+  ])('does not break within a duration and a part of a number: %s', (sentence, text) => {
+    expect(unbroken(sentence)).toBe(text.replaceAll('_', '\u00a0'));
   });
 });
 

@@ -7,7 +7,7 @@ import { Tabs } from '../../parts/tabs.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
 import { useAddress, useTitle } from '../../routes/router.js';
 import { projectPath } from '../../routes/routes.js';
-import { number } from '../../text/format.js';
+import { number, unbroken } from '../../text/format.js';
 import { buildName, SHAPES } from '../builds/state.js';
 import { AgainstUsual, BuildComparison } from './comparison.js';
 import { BuildCompleteness } from './completeness.js';
@@ -52,7 +52,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
           {!build.is_running && build.state !== 'cancelled' && <MinutesBar build={build} />}
           {build.assumptions.map(sentence => (
             <p key={sentence} class="quiet small">
-              {sentence}
+              {unbroken(sentence)}
             </p>
           ))}
           <div class="tab-row">

@@ -11,7 +11,7 @@ import { Status } from '../../parts/status.js';
 import type { BuildViewProps } from '../../routes/pages.js';
 import { useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
-import { clock, count, duration, exactDuration, exactTime, number, when } from '../../text/format.js';
+import { clock, count, duration, exactDuration, exactTime, number, unbroken, when } from '../../text/format.js';
 import { commitOf } from '../../text/in-sentence.js';
 import { branchText } from '../../text/path-text.js';
 import { searchWord } from '../../text/search.js';
@@ -63,7 +63,7 @@ export function BuildHead({ project, build, id }: BuildViewProps) {
         {is_running ? <Expected project={project} id={id} files={build.files} /> : <Floor build={build} />}
       </h1>
       <p class="verdict">
-        {progress(build)}
+        {unbroken(progress(build))}
         <LinkedSentence text={build.verdict} paths={build.verdict_paths} hasNodeTimes />
       </p>
     </header>
@@ -156,7 +156,14 @@ function Expected({ project, id, files }: { project: ProjectLine; id: string; fi
   if (!data) return <>so far</>;
   const { kind, expected_end, makespan, unknown_files } = data;
   const isKnown = kind === 'split' && unknown_files <= files / 2;
-  if (!expected_end) return isKnown ? <>so far, each node has {duration(makespan)} of files at most</> : <>so far</>;
+  if (!expected_end)
+    return isKnown ? (
+      <>
+        so far, each node has <Duration seconds={makespan} /> of files at most
+      </>
+    ) : (
+      <>so far</>
+    );
   const { at, earliest, latest } = expected_end;
   return (
     <>

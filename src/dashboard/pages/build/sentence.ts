@@ -1,3 +1,5 @@
+import { unbroken } from '../../text/format.js';
+
 /** A piece of a sentence: plain text, or what a link leads to. */
 export type Piece =
   | { text: string }
@@ -19,11 +21,11 @@ export function cutSentence(sentence: string, paths: readonly string[]): Piece[]
   const pieces: Piece[] = [];
   let end = 0;
   for (const { 0: text, index } of sentence.matchAll(pattern)) {
-    if (index > end) pieces.push({ text: sentence.slice(end, index) });
+    if (index > end) pieces.push({ text: unbroken(sentence.slice(end, index)) });
     pieces.push(pieceOf(text, names));
     end = index + text.length;
   }
-  if (end < sentence.length) pieces.push({ text: sentence.slice(end) });
+  if (end < sentence.length) pieces.push({ text: unbroken(sentence.slice(end)) });
   return pieces;
 }
 
@@ -31,7 +33,7 @@ function pieceOf(text: string, names: readonly string[]): Piece {
   if (names.includes(text)) return { text, path: text };
   if (text.startsWith(' (')) return { text };
   const node = /^nodes? (\d+)$/i.exec(text);
-  return node ? { text, node: Number(node[1]) } : { text, isNumber: true };
+  return node ? { text, node: Number(node[1]) } : { text: unbroken(text), isNumber: true };
 }
 
 function escaped(text: string): string {

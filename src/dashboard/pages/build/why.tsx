@@ -9,7 +9,7 @@ import { type Column, Table } from '../../parts/table.js';
 import type { BuildViewProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { withQuery } from '../../routes/routes.js';
-import { clock, count, duration, exactTime, number, times } from '../../text/format.js';
+import { clock, count, duration, exactTime, number, times, unbroken } from '../../text/format.js';
 
 /** Batches that are shown before the reader asks for more. */
 const PAGE = 100;
@@ -93,7 +93,7 @@ function Batch({ batch, started_at, project, branch }: BatchProps) {
             </span>
             <span class="number quiet">{count(file_count, 'file')}</span>
           </span>
-          <span class="reason small">{reason}</span>
+          <span class="reason small">{unbroken(reason)}</span>
         </summary>
         {isOpen && (
           <div class="evidence">

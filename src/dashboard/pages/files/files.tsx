@@ -1,7 +1,7 @@
 import { agree } from '../../../base/plural.js';
 import type { FileTrends } from '../../../protocol/answers/trends.js';
 import { useLive } from '../../data/live.js';
-import { When } from '../../parts/amounts.js';
+import { Duration, When } from '../../parts/amounts.js';
 import { BranchChoice } from '../../parts/branch-choice.js';
 import { FirstLine } from '../../parts/first-line.js';
 import { Path } from '../../parts/path.js';
@@ -12,7 +12,7 @@ import { Tabs } from '../../parts/tabs.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
-import { count, duration } from '../../text/format.js';
+import { count } from '../../text/format.js';
 import { visible } from '../../text/path-text.js';
 import { fileColumns } from './columns.js';
 import { filesSentences } from './sentences.js';
@@ -63,7 +63,7 @@ function Files({ project, found, all, pages, branch, search, sort }: FilesProps)
     <>
       <FirstLine sentences={all ? filesSentences(all) : ['…']}>
         <p class="quiet">
-          The next build of <Path text={found.branch} /> plans with {duration(found.total)} of tests. The list is about its last{' '}
+          The next build of <Path text={found.branch} /> plans with <Duration seconds={found.total} /> of tests. The list is about its last{' '}
           {count(found.builds, 'build')}
           {found.since !== null && (
             <>

@@ -3,7 +3,7 @@ import type uPlot from 'uplot';
 import type { FileHistory, FilePoint } from '../../../protocol/answers/trends.js';
 import { axisOf, type Colours, Plot } from '../../parts/charts/plot.js';
 import { dateLabels, secondTicks } from '../../parts/charts/ticks.js';
-import { duration, exactTime, offset } from '../../text/format.js';
+import { duration, exactTime, offset, unbroken } from '../../text/format.js';
 import { commitOf } from '../../text/in-sentence.js';
 
 const HEIGHT = 300;
@@ -32,7 +32,7 @@ export function HistoryChart({ history, onBuild }: Props) {
         onPoint={setIndex}
         onClick={index => onBuild(points[index]!.build_id)}
       />
-      <p class="small quiet plot-reading">{point && describe(point, decided.has(point.build_id))}</p>
+      <p class="small quiet plot-reading">{point && unbroken(describe(point, decided.has(point.build_id)))}</p>
     </>
   );
 }

@@ -9,7 +9,7 @@ import { Figure } from '../../parts/figure.js';
 import { FoldedTable } from '../../parts/folded-table.js';
 import type { Column } from '../../parts/table.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
-import { count, duration, number, percent } from '../../text/format.js';
+import { count, duration, number, percent, unbroken } from '../../text/format.js';
 import { searchOf } from '../builds/search.js';
 import { type BarPart, DayBars } from './day-bars.js';
 import { DayPlot, type DayPlotProps } from './day-plot.js';
@@ -104,7 +104,7 @@ function Lines({ reading, ...chart }: LinesProps) {
       <DayPlot {...chart} onDay={setIndex} />
       <p class="small quiet plot-reading">
         {day.day}, {count(day.builds, 'build')}
-        {day.wall === null ? ', none of them complete.' : `: ${reading(day)}.`}
+        {day.wall === null ? ', none of them complete.' : `: ${unbroken(reading(day))}.`}
       </p>
     </>
   );

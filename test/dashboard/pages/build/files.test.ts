@@ -97,13 +97,13 @@ describe('a sentence about a build', () => {
     expect(cutSentence('Node 5 finished 94 s after node 2: spec/a+b.rb took 3 s, not spec/a.', ['spec/a', 'spec/a+b.rb'])).toEqual([
       { text: 'Node 5', node: 5 },
       { text: ' finished ' },
-      { text: '94 s', isNumber: true },
+      { text: '94\u00a0s', isNumber: true },
       { text: ' after ' },
       { text: 'node 2', node: 2 },
       { text: ': ' },
       { text: 'spec/a+b.rb', path: 'spec/a+b.rb' },
       { text: ' took ' },
-      { text: '3 s', isNumber: true },
+      { text: '3\u00a0s', isNumber: true },
       { text: ', not ' },
       { text: 'spec/a', path: 'spec/a' },
       { text: '.' },
@@ -113,7 +113,7 @@ describe('a sentence about a build', () => {
   it.each(['0 s', '340 ms', '4.2 s', '8 m 12 s', '1 h 04 m', '2 d 3 h', '3.1x', '12x'])('links %s to the times of the nodes', number => {
     expect(cutSentence(`It took ${number} there.`, [])).toEqual([
       { text: 'It took ' },
-      { text: number, isNumber: true },
+      { text: number.replaceAll(' ', '\u00a0'), isNumber: true },
       { text: ' there.' },
     ]);
   });
@@ -127,6 +127,10 @@ describe('a sentence about a build', () => {
       { text: 'node 0', node: 0 },
       { text: '.' },
     ]);
+  });
+
+  it('keeps the path of a file as it is, also one that has a duration in it', () => {
+    expect(cutSentence('3 s of 9 s: spec/3 s.rb', ['spec/3 s.rb'])).toContainEqual({ text: 'spec/3 s.rb', path: 'spec/3 s.rb' });
   });
 
   it('without nodes, files and numbers is text', () => {
