@@ -26,8 +26,8 @@ export const demoServer = () => Object.assign(new SharedServer({}, { now: () => 
 let made = 0;
 
 /** Creates a project without builds. */
-export async function emptyProject({ url, store }: Served): Promise<BrowsedProject> {
-  const { id, name, token } = await createProject(store.access, `project-${++made}`, Date.now());
+export async function emptyProject({ url, store }: Served, called = `project-${++made}`): Promise<BrowsedProject> {
+  const { id, name, token } = await createProject(store.access, called, Date.now());
   return { id, name, client: new Client(url, token) };
 }
 

@@ -79,6 +79,7 @@ function ProjectSwitch({ route, project }: { route: Route; project: ProjectLine 
     <select
       class="project"
       aria-label="Project"
+      title={project?.name}
       value={project?.name ?? ''}
       onChange={event => navigate(event.currentTarget.value === '' ? '/' : projectPath(event.currentTarget.value, page))}
     >
