@@ -149,8 +149,7 @@ describe('what the pages say of builds', () => {
     await open(`/p/${project.name}/builds`);
     const said = await rows(tab, 'Builds');
     expect(said).toHaveLength(builds.length);
-    // Of the one that runs nothing is recorded.
-    expect((await texts(tab, 'main h1'))[0]).toBe(`${builds.length - 1} builds and 1 unrecorded`);
+    expect((await texts(tab, 'main h1'))[0]).toBe(`${builds.length - 1} builds, 1 running`);
     for (const { log, figures, row } of ended) {
       const { wall, idleShare, missing } = figures;
       const own = said[builds.length - 1 - builds.findIndex(each => each.log === log)]!;

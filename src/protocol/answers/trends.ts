@@ -240,6 +240,7 @@ export interface ProjectOverview {
   unplanned_today: Count;
   with_failures_today: Count;
   passed_today: Count;
+  /** As the list of builds has them. */
   running: Count;
   /** Of the last day in the last 30 on which a build ended without a missing file; null: there is none. */
   median_wall: number | null;

@@ -5,7 +5,8 @@ import { Loaded } from '../../parts/states.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
-import { count, exactTime, number } from '../../text/format.js';
+import { count, exactTime } from '../../text/format.js';
+import { shownText } from './list.js';
 import { NoBuilds } from './no-builds.js';
 import { parseBuildSearch, withWholeHash } from './search.js';
 import { BuildTable } from './table.js';
@@ -47,7 +48,7 @@ export function BuildsPage({ project }: ProjectPageProps) {
   return (
     <>
       <div class="page-head">
-        <h1>{live.data ? (order === '' ? shownOf(builds, live.data.total) : `${count(builds.length, 'build')}, sorted`) : 'Builds'}</h1>
+        <h1>{live.data ? (order === '' ? shownText(builds, live.data.total) : `${count(builds.length, 'build')}, sorted`) : 'Builds'}</h1>
         <SearchBox
           label="Search the builds"
           placeholder="branch:main commit:4d5e6f failed: nodes:8 from:2026-11-01"
@@ -98,15 +99,6 @@ export function BuildsPage({ project }: ProjectPageProps) {
       </Loaded>
     </>
   );
-}
-
-/** `40 of 361 builds and 3 unrecorded`: the listed ones, of all on the branch or of the commit that the search names. */
-function shownOf(builds: readonly BuildLine[], total: number): string {
-  const unrecorded = unrecordedIn(builds);
-  const shown = builds.length - unrecorded;
-  if (total === 0 && unrecorded > 0) return count(unrecorded, 'unrecorded build');
-  const more = unrecorded === 0 ? '' : ` and ${number(unrecorded)} unrecorded`;
-  return (shown < total ? `${number(shown)} of ` : '') + count(total, 'build') + more;
 }
 
 /** Counts the builds, of these, that the total does not count. */

@@ -1,4 +1,5 @@
 import type { BuildLine } from '../../../protocol/answers/trends.js';
+import { count, number } from '../../text/format.js';
 
 /** Returns a key that stays the same while a build is listed: it is a CI run first, and has an id of its own once it is recorded. */
 export function buildKey({ ci_run_id, build_id }: BuildLine): string {
@@ -20,4 +21,20 @@ export function updateBuilds(known: readonly BuildLine[], page: readonly BuildLi
   const builds = known.map(build => fresh.get(buildKey(build)) ?? build);
   for (const build of known) fresh.delete(buildKey(build));
   return { builds, added: fresh.size };
+}
+
+/**
+ * Says how many builds are listed: "40 of 361 builds, 2 running, 3 unrecorded". As in the overview of the projects, a build counts when it has ended.
+ * @param total recorded builds on the branch or of the commit that the search names, running ones too
+ */
+export function shownText(builds: readonly BuildLine[], total: number): string {
+  const running = builds.filter(({ is_running }) => is_running);
+  const ended = builds.filter(({ is_running, build_id }) => !is_running && build_id !== null).length;
+  const unrecorded = builds.length - running.length - ended;
+  const all = total - running.filter(({ build_id }) => build_id !== null).length;
+  const others = [running.length > 0 && `${number(running.length)} running`, unrecorded > 0 && `${number(unrecorded)} unrecorded`].filter(
+    Boolean,
+  );
+  if (all === 0 && others.length > 0) return others.join(', ');
+  return [(ended < all ? `${number(ended)} of ` : '') + count(all, 'build'), ...others].join(', ');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergeBuilds, updateBuilds } from '../../../../src/dashboard/pages/builds/list.js';
+import { mergeBuilds, shownText, updateBuilds } from '../../../../src/dashboard/pages/builds/list.js';
 import type { BuildLine, BuildLineSummary } from '../../../../src/protocol/answers/trends.js';
 import { summaryOf } from '../../../server/store/contract/fixtures.js';
 
@@ -40,5 +40,22 @@ describe('the list of builds', () => {
   it('changes builds in their places while somebody reads, and counts the new ones', () => {
     const ended = build(2, { summary: summary({}) });
     expect(updateBuilds([build(2, { is_running: true }), build(1)], [build(3), ended])).toEqual({ builds: [ended, build(1)], added: 1 });
+  });
+});
+
+describe('the number of listed builds', () => {
+  const begun = build(4, { build_id: null, is_running: true });
+  const begunAndRecorded = build(3, { is_running: true });
+  const dead = build(2, { build_id: null, state: 'missing' });
+
+  it.each([
+    ['ended builds', [build(1)], 1, '1 build'],
+    ['the first of many', [build(2), build(1)], 361, '2 of 361 builds'],
+    ['a build that runs, with and without a recording', [begun, begunAndRecorded, build(1)], 2, '1 build, 2 running'],
+    ['a build whose nodes ended without a recording', [dead, build(1)], 1, '1 build, 1 unrecorded'],
+    ['a first build that runs', [begun], 0, '1 running'],
+    ['no build', [], 0, '0 builds'],
+  ])('says of %s what each of them is called in its row', (_, builds, total, text) => {
+    expect(shownText(builds, total)).toBe(text);
   });
 });
