@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { count, duration, percent } from '../../src/dashboard/text/format.js';
+import { PART_TITLES } from '../../src/protocol/answers/minutes.js';
 import { Clock } from '../harness/clock.js';
 import { SharedServer } from '../harness/server.js';
 import { type Log, playCiRun } from '../recomputed/ci-runs.js';
@@ -114,7 +115,7 @@ describe('what the pages say of builds', () => {
     expect(said).toMatchObject(nodeRows(figures).slice(0, Math.max(20, said.length)));
     if (figures.state !== 'running') {
       const parts = (await texts(tab, '.minutes dd')).map(text => /^[=+] (.*?) (\d.*)$/.exec(text)!.slice(1));
-      const floor = { 'even share': figures.evenShare, 'longest file': figures.longestFile };
+      const floor = { [PART_TITLES.even_share]: figures.evenShare, [PART_TITLES.longest_file]: figures.longestFile };
       for (const [part, seconds] of Object.entries(floor))
         expect(Object.fromEntries(parts)[part] ?? '0 s').toBe(seconds < 0.0005 ? '0 s' : text(seconds));
       const lost = figures.wall - figures.floor;

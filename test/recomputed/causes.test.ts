@@ -172,7 +172,7 @@ const CLAIMS: [RegExp, string][] = [
   [/^A file took about .* in no report/, 'unreported'],
   [/^That node started .* late/, 'late'],
   [/was lost to slow nodes/, 'slow'],
-  [/was lost to underestimated/, 'estimates'],
+  [/was lost to wrong estimates/, 'estimates'],
   [/of the build was lost to late starts/, 'late'],
   [/of the build was lost to time that is in no report/, 'unreported'],
   [/of the build was lost to the time between/, 'gaps'],

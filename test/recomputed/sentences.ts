@@ -29,7 +29,7 @@ const part = (minutes: any, name: string): number => minutes.parts.find((each: a
 
 const LOSSES_TOLD: Record<string, string> = {
   'slow nodes': 'slow_nodes',
-  'underestimated files': 'estimates',
+  'wrong estimates': 'estimates',
   'late starts': 'late_starts',
   'time that is in no report': 'unreported',
   'the time between files': 'gaps',

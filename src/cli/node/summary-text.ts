@@ -1,25 +1,13 @@
 import { durationText } from '../../base/duration.js';
 import { agree, pluralize } from '../../base/plural.js';
 import type { BuildMinutes, ReceivedComparison, ReceivedCompleteness } from '../../node/client/answers.js';
+import { PART_TITLES } from '../../protocol/answers/minutes.js';
 import { priceText } from '../../protocol/price.js';
 import { countOf } from './gate-text.js';
 import { code, link, plain, sentence, table } from './markdown.js';
 
 const MAX_FILES = 10;
 const MAX_NODES = 3;
-
-/** The names of the parts, as people read them. A newer server may have others. */
-const PARTS: Readonly<Record<string, string>> = {
-  even_share: 'even share of the work',
-  longest_file: 'longest file, beyond an even share',
-  slow_nodes: 'slow nodes',
-  estimates: 'wrong estimates',
-  late_starts: 'late starts',
-  unreported: 'time of files that is in no report',
-  gaps: 'gaps between files',
-  repeats: 'repeats, and lost nodes',
-  idle: 'other idle time',
-};
 
 /**
  * A summary of a build in Markdown, as lines.
@@ -59,7 +47,8 @@ function partLines({ wall, parts }: BuildMinutes): string[] {
   const rows = parts
     .filter(({ seconds }) => seconds > 0)
     .map(({ name, seconds, nodes }) => [
-      plain(PARTS[name] ?? name),
+      // A newer server may have others.
+      plain((PART_TITLES as Readonly<Record<string, string>>)[name] ?? name),
       durationText(seconds),
       `${Math.round((100 * seconds) / wall)} %`,
       nodes.length === 0 ? '' : nodeText(nodes.map(({ node_index }) => node_index)),

@@ -68,6 +68,19 @@ export const PART_NAMES = [
 ] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
+/** The parts as people read them, alone and in a sentence: 12 s was lost to late starts. */
+export const PART_TITLES: Readonly<Record<PartName, string>> = {
+  even_share: 'even share of the work',
+  longest_file: 'longest file, beyond an even share',
+  slow_nodes: 'slow nodes',
+  estimates: 'wrong estimates',
+  late_starts: 'late starts',
+  unreported: 'time that is in no report',
+  gaps: 'the time between files',
+  repeats: 'files that ran again',
+  idle: 'the wait for the last node',
+};
+
 /**
  * The wall time of a build times its nodes is the sum of what each node did in that time: it had not begun, ran files for the first time,
  * ran files again, did neither, or had ended.

@@ -1,4 +1,5 @@
 import type { ComparedFile, ComparedTime, ComparisonAnswer, DifferenceCause } from '../../../protocol/answers/comparison.js';
+import { PART_TITLES } from '../../../protocol/answers/minutes.js';
 import type { BuildLines } from '../../../protocol/answers/trends.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
@@ -13,7 +14,6 @@ import { count, exactDuration, signedDuration, when } from '../../text/format.js
 import { buildName } from '../builds/state.js';
 import { linkTo } from './link.js';
 import { LinkedSentence } from './linked-sentence.js';
-import { PART_TITLES } from './minute-parts.js';
 
 /** Builds of the branch that the reader may choose. */
 const CHOICES = 30;

@@ -1,17 +1,5 @@
 import type { MinutePartAnswer } from '../../../protocol/answers/minutes.js';
 
-export const PART_TITLES: Record<MinutePartAnswer['name'], string> = {
-  even_share: 'even share',
-  longest_file: 'longest file',
-  slow_nodes: 'slow nodes',
-  estimates: 'wrong estimates',
-  late_starts: 'late starts',
-  unreported: 'not in the reports',
-  gaps: 'gaps',
-  repeats: 'repeats',
-  idle: 'other idle time',
-};
-
 /** The parts of the floor: no plan with whole files avoids them. */
 const FLOOR: MinutePartAnswer['name'][] = ['even_share', 'longest_file'];
 

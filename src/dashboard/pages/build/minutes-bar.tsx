@@ -1,9 +1,9 @@
-import type { MinutePartAnswer, MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import { type MinutePartAnswer, type MinutesAnswer, PART_TITLES } from '../../../protocol/answers/minutes.js';
 import { type Column, Table } from '../../parts/table.js';
 import { useAddress } from '../../routes/router.js';
 import { count, duration, exactDuration } from '../../text/format.js';
 import { linkTo } from './link.js';
-import { PART_TITLES, partsOf } from './minute-parts.js';
+import { partsOf } from './minute-parts.js';
 
 /** Parts below half a millisecond are none. */
 const SMALLEST = 0.0005;

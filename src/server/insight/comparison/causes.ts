@@ -1,8 +1,9 @@
 import { pluralize } from '../../../base/plural.js';
 import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { ComparedFile, DifferenceCause } from '../../../protocol/answers/comparison.js';
+import { PART_TITLES } from '../../../protocol/answers/minutes.js';
 import { decidingExecution, overrunFile } from '../minutes/last-node.js';
-import { LOSS_TEXTS, LOSSES, type Loss } from '../minutes/minutes.js';
+import { LOSSES, type Loss } from '../minutes/minutes.js';
 import { hasRestarted } from '../timeline/timeline.js';
 import { differenceOf } from './compared-files.js';
 import type { Measured, MeasuredBuild } from './measured.js';
@@ -80,15 +81,15 @@ function isMain(part: number, whole: number): boolean {
 function lossCause(name: Loss, now: MeasuredBuild, before: Measured): DifferenceCause {
   const seconds = now.parts[name] - before.parts[name];
   const [most] = now.minutes.parts.find(part => part.name === name)!.nodes;
-  if (!most || !isMain(most.seconds / now.nodes, seconds)) return cause(LOSS_TEXTS[name], seconds);
+  if (!most || !isMain(most.seconds / now.nodes, seconds)) return cause(PART_TITLES[name], seconds);
   const { timeline } = now;
   if (name === 'estimates') {
     const worst = overrunFile(now.minutes, most.node_index, seconds);
-    return worst ? ofFile(timeline.paths[worst.file]!, seconds, now, before) : cause(LOSS_TEXTS[name], seconds);
+    return worst ? ofFile(timeline.paths[worst.file]!, seconds, now, before) : cause(PART_TITLES[name], seconds);
   }
   const text = ofNode(name, now, most.node_index);
   return text === null
-    ? cause(LOSS_TEXTS[name], seconds)
+    ? cause(PART_TITLES[name], seconds)
     : cause(`node ${most.node_index} ${text}`, seconds, { node_index: most.node_index });
 }
 

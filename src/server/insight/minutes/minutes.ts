@@ -23,17 +23,6 @@ const COVERED = ['idle', 'late_starts', 'gaps', 'unreported', 'repeats', 'slow_n
 export const [, , ...LOSSES] = PART_NAMES;
 export type Loss = (typeof LOSSES)[number];
 
-/** To what time is lost. */
-export const LOSS_TEXTS: Readonly<Record<Loss, string>> = {
-  slow_nodes: 'slow nodes',
-  estimates: 'underestimated files',
-  late_starts: 'late starts',
-  unreported: 'time that is in no report',
-  gaps: 'the time between files',
-  repeats: 'files that ran again',
-  idle: 'the wait for the last node',
-};
-
 /** Divides the wall time into the parts that PART_DEFINITIONS defines. Pure. */
 export function minutesOf(timeline: Timeline): Minutes {
   const { wall, cost } = timeline;

@@ -1,7 +1,7 @@
 import { durationText } from '../../../base/duration.js';
 import { agree, pluralize } from '../../../base/plural.js';
 import { NAME_CHARACTERS, shortened } from '../../../base/shortened.js';
-import type { FailedFile, MinutePartAnswer, MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import { type FailedFile, type MinutePartAnswer, type MinutesAnswer, PART_TITLES } from '../../../protocol/answers/minutes.js';
 import { filesAmong } from '../../../protocol/piece-path.js';
 import { median } from '../../planning/estimating/median.js';
 import { expectedSeconds, hasRecordedLast, hasRestarted, type NodeLane, type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
@@ -10,7 +10,7 @@ import type { FileOutcomes } from './file-outcomes.js';
 import type { LongExecution } from './floor.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay } from './last-node.js';
 import { factorsOf, factorText, grownText, lateEnd, type ToldCause } from './late-end.js';
-import { LOSS_TEXTS, LOSSES, type Loss, type Minutes } from './minutes.js';
+import { LOSSES, type Loss, type Minutes } from './minutes.js';
 import { nodesText } from './nodes-text.js';
 
 /** Times that differ from their estimates by this factor in the median of so many files mean something else than those before. */
@@ -181,7 +181,7 @@ function shared(timeline: Timeline, minutes: Minutes, cause: ToldCause | null): 
     late_starts: timeline.areStartsKnown ? 'started late' : `began ${agree(nodes.length, 'its', 'their')} first recorded files late`,
   };
   const verb = verbs[most.name];
-  return verb && nodes.length > 0 ? `${nodesText(nodes)} ${verb}, which cost ${cost}.` : `${cost} was lost to ${LOSS_TEXTS[most.name]}.`;
+  return verb && nodes.length > 0 ? `${nodesText(nodes)} ${verb}, which cost ${cost}.` : `${cost} was lost to ${PART_TITLES[most.name]}.`;
 }
 
 /** Says how much was lost, and to what most of it, where no other sentence explains it; empty: little. */
@@ -191,7 +191,7 @@ function rest(minutes: Minutes): string {
   if (lost <= leastDelay(wall)) return '';
   const { name, seconds } = largestLoss(minutes, LOSSES);
   const part = seconds >= lost / 2 ? 'most of it' : `the largest part, ${durationText(seconds)},`;
-  return `Nothing stands out: ${durationText(lost)} was lost, ${part} to ${LOSS_TEXTS[name]}.`;
+  return `Nothing stands out: ${durationText(lost)} was lost, ${part} to ${PART_TITLES[name]}.`;
 }
 
 function largestLoss({ parts }: Minutes, names: readonly Loss[]): MinutePartAnswer & { name: Loss } {
