@@ -69,7 +69,8 @@ const nodeRows = ({ nodes, isQueue, state }: Figures) =>
     State: stateOf(start === null && isQueue, hasRecorded, repeats) + (state === 'running' && !hasRecorded ? ' yet' : ''),
     ...{
       Started: text(start),
-      Ended: text(state === 'running' && !hasRecorded ? null : end),
+      // A column that is empty is not shown.
+      ...(state !== 'running' && { Ended: text(end) }),
       Tests: text(busy),
       Idle: text(idle),
       Repeats: text(repeats),

@@ -2,6 +2,7 @@ import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { count, number } from '../text/format.js';
 import { useSurface } from './charts/surface.js';
+import { withoutEmpty } from './empty-columns.js';
 import { parseOrder, type SortKey, sortRows } from './sorting.js';
 import { type RowRange, rowsInWindow } from './visible-rows.js';
 
@@ -43,12 +44,15 @@ const VIRTUAL_FROM = 150;
 /** Rows that are printed: those that every long list has loaded. */
 const PRINTED = 500;
 
-/** A table that sorts by its headings, and stays quick with 100,000 rows. */
-export function Table<Row>({ label, columns, rows, keyOf, order = '', onOrder, total = rows.length }: TableProps<Row>) {
+/** A table that sorts by its headings, leaves out columns that say nothing, and stays quick with 100,000 rows. */
+export function Table<Row>({ label, columns: all, rows, keyOf, order = '', onOrder, total = rows.length }: TableProps<Row>) {
   const { column: sorted, isDescending } = parseOrder(order);
-  const sortBy = columns.find(({ name }) => name === sorted)?.sortBy;
+  const sortBy = all.find(({ name }) => name === sorted)?.sortBy;
   // Columns are new with each render; what they sort by is not.
   const ordered = useMemo(() => (sortBy ? sortRows(rows, sortBy, isDescending) : rows), [rows, order]);
+  // The cells of long tables are read again only when they may have changed.
+  const names = useMemo(() => new Set(withoutEmpty(all, rows, sorted).map(({ name }) => name)), [rows, sorted, all.length]);
+  const columns = all.filter(({ name }) => names.has(name));
   const body = useRef<HTMLTableSectionElement>(null);
   const { first, end } = useWindow(body, ordered.length);
   const [box, isScrolling] = useOverflow();

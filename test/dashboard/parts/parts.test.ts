@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fullBar } from '../../../src/dashboard/parts/charts/bar-scale.js';
 import { dateLabels } from '../../../src/dashboard/parts/charts/ticks.js';
+import { withoutEmpty } from '../../../src/dashboard/parts/empty-columns.js';
 import { parseOrder, sortRows } from '../../../src/dashboard/parts/sorting.js';
 import { rowsInWindow } from '../../../src/dashboard/parts/visible-rows.js';
 
@@ -57,5 +58,31 @@ describe('the rows in the window', () => {
         for (const row of seen) expect(first <= row && row < end).toBe(true);
       }),
     );
+  });
+});
+
+describe('the columns of a table', () => {
+  type Row = { cell: unknown };
+  const columns = [
+    { name: 'name', cell: (_: Row) => 'a' },
+    { name: 'value', cell: ({ cell }: Row) => cell },
+  ];
+  const shown = (cells: unknown[], sorted = '') =>
+    withoutEmpty(
+      columns,
+      cells.map(cell => ({ cell })),
+      sorted,
+    ).map(({ name }) => name);
+  const span = (children: unknown) => ({ type: 'span', props: { children } });
+  const time = (seconds: number | null) => ({ type: () => null, props: { seconds } });
+
+  it('are those that say something of a row', () => {
+    expect(shown([null, undefined, '', '–', span('–'), time(null)])).toEqual(['name']);
+    for (const cell of [0, '0 s', time(0), span('1.0×'), { type: 'a', props: {} }]) expect(shown(['', cell])).toEqual(['name', 'value']);
+  });
+
+  it('are all of them without rows, and keep the one by which they are sorted', () => {
+    expect(shown([])).toEqual(['name', 'value']);
+    expect(shown(['–'], 'value')).toEqual(['name', 'value']);
   });
 });

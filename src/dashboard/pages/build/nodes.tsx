@@ -35,7 +35,7 @@ const JOB: Column<NodeSummary> = {
     ),
 };
 
-function columnsOf({ kind, is_running, nodes }: MinutesAnswer, link: (node: number) => string): Column<NodeSummary>[] {
+function columnsOf({ kind, is_running }: MinutesAnswer, link: (node: number) => string): Column<NodeSummary>[] {
   const time = (
     name: 'start' | 'end' | 'busy' | 'unreported' | 'gaps' | 'idle' | 'repeats',
     title: string,
@@ -66,7 +66,7 @@ function columnsOf({ kind, is_running, nodes }: MinutesAnswer, link: (node: numb
       cell: ({ node_index }) => <a href={link(node_index)}>node {node_index}</a>,
       sortBy: ({ node_index }) => node_index,
     },
-    ...(nodes.some(({ job_url }) => job_url !== null) ? [JOB] : []),
+    JOB,
     { name: 'state', title: 'State', cell: stateOf, sortBy: stateOf },
     time('start', 'Started', 'After the start of the build'),
     time('end', 'Ended', 'After the start of the build', node => (is_running && !node.recorded ? null : node.end)),

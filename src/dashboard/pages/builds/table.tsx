@@ -80,7 +80,7 @@ function columnsOf(project: ProjectLine, full: number): Column<BuildLine>[] {
       cell: ({ summary, is_running }) => (is_running ? '' : percent(summary?.idle_share)),
       sortBy: ({ summary }) => summary?.idle_share ?? null,
     },
-    { name: 'decided', title: 'What decided', isExtra: true, cell: build => <Decided build={build} project={project.name} /> },
+    { name: 'decided', title: 'What decided', isExtra: true, cell: build => decided(build, project.name) },
     {
       name: 'saved',
       title: 'Saved',
@@ -107,9 +107,9 @@ function Wall({ build: { summary, is_running, started_at }, full }: { build: Bui
   );
 }
 
-function Decided({ build, project }: { build: BuildLine; project: string }) {
-  const decided = build.summary?.decided_by;
-  if (!decided) return '';
-  if ('node_index' in decided) return `node ${decided.node_index}`;
-  return <FileLink className="decided" project={project} path={decided.path} branch={build.branch} />;
+function decided(build: BuildLine, project: string) {
+  const by = build.summary?.decided_by;
+  if (!by) return '';
+  if ('node_index' in by) return `node ${by.node_index}`;
+  return <FileLink className="decided" project={project} path={by.path} branch={build.branch} />;
 }
