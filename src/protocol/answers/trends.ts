@@ -208,6 +208,8 @@ export interface NodeTrends {
   builds: { build_id: Uuid; at: Timestamp; commit_hash: string }[];
   /** Builds among the last 100 that had other numbers of nodes. */
   left_out: Count;
+  /** Their numbers of nodes, the smallest first. */
+  other_node_totals: Count[];
   nodes: NodeTrend[];
 }
 

@@ -1,4 +1,3 @@
-import { agree } from '../../../base/plural.js';
 import type { NodeTrend, NodeTrends } from '../../../protocol/answers/trends.js';
 import { useLive } from '../../data/live.js';
 import { When } from '../../parts/amounts.js';
@@ -10,7 +9,7 @@ import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, number } from '../../text/format.js';
-import { nodesSentence } from './sentences.js';
+import { leftOutText, nodesSentence } from './sentences.js';
 import { Slowness } from './slowness.js';
 
 export function NodesPage({ project }: ProjectPageProps) {
@@ -21,7 +20,7 @@ export function NodesPage({ project }: ProjectPageProps) {
 }
 
 function Nodes({ project, trends, query }: { project: string; trends: NodeTrends; query: URLSearchParams }) {
-  const { nodes, builds, left_out, node_total, branch } = trends;
+  const { nodes, builds, node_total, branch } = trends;
   const first = builds[0];
   if (!first) {
     return (
@@ -39,8 +38,8 @@ function Nodes({ project, trends, query }: { project: string; trends: NodeTrends
         <p class="quiet">
           {count(builds.length, 'build')} with {count(node_total, 'node')}
           {branch === null ? ' on all branches' : ''}, since <When time={first.at} />
-          {left_out > 0 && `; ${count(left_out, 'build')} with other numbers of nodes ${agree(left_out, 'is', 'are')} left out`}. A node is
-          compared with its estimates and with the other nodes of the same build, so a file that grew does not count against a node.
+          {leftOutText(trends)}. A node is compared with its estimates and with the other nodes of the same build, so a file that grew does
+          not count against a node.
         </p>
       </FirstLine>
       <div class="choices">

@@ -1,6 +1,6 @@
 import { agree } from '../../../base/plural.js';
 import type { NodeTrends } from '../../../protocol/answers/trends.js';
-import { number } from '../../text/format.js';
+import { count, number } from '../../text/format.js';
 
 /** Names the nodes that are slow again and again: "Node 3 was slow in 18 of 20 builds: the runner, not the split." */
 export function nodesSentence({ nodes, builds }: Pick<NodeTrends, 'nodes' | 'builds'>): string {
@@ -14,6 +14,13 @@ export function nodesSentence({ nodes, builds }: Pick<NodeTrends, 'nodes' | 'bui
   const rest = slow.length > 3 ? `, and ${number(slow.length - 3)} more` : '';
   const sentence = named.join(', ') + rest;
   return `${sentence[0]!.toUpperCase()}${sentence.slice(1)}: the ${agree(slow.length, 'runner', 'runners')}, not the split.`;
+}
+
+/** Says which builds the page leaves out: "; 3 builds with 12 and 16 nodes are left out". */
+export function leftOutText({ left_out, other_node_totals: totals }: Pick<NodeTrends, 'left_out' | 'other_node_totals'>): string {
+  if (left_out === 0) return '';
+  const which = totals.length > 3 ? `${totals[0]} to ${totals.at(-1)}` : new Intl.ListFormat('en').format(totals.map(String));
+  return `; ${count(left_out, 'build')} with ${which} ${totals.length === 1 ? agree(totals[0]!, 'node', 'nodes') : 'nodes'} ${agree(left_out, 'is', 'are')} left out`;
 }
 
 const known = (values: readonly (number | null)[]) => values.filter(value => value !== null).length;

@@ -45,8 +45,9 @@ export async function nodeTrends(store: Pick<Store, 'builds' | 'summaries'>, sub
     last_builds: summarized.filter(({ summary }) => summary.line.last?.node_index === node_index).length,
   }));
   const builds = summarized.map(({ build: { id, created_at, commit_hash } }) => ({ build_id: id, at: timestamp(created_at), commit_hash }));
-  const left_out = last.filter(build => build.node_total !== node_total).length;
-  return { answer: { branch, node_total, builds, left_out, nodes }, outdated };
+  const others = last.map(build => build.node_total).filter(total => total !== node_total);
+  const other_node_totals = [...new Set(others)].sort((a, b) => a - b);
+  return { answer: { branch, node_total, builds, left_out: others.length, other_node_totals, nodes }, outdated };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodesSentence } from '../../../../src/dashboard/pages/nodes/sentences.js';
+import { leftOutText, nodesSentence } from '../../../../src/dashboard/pages/nodes/sentences.js';
 import type { NodeTrend } from '../../../../src/protocol/answers/trends.js';
 
 describe('the first line of the nodes', () => {
@@ -22,5 +22,16 @@ describe('the first line of the nodes', () => {
     );
     expect(nodesSentence({ builds, nodes: [node(0, 1)] })).toBe('No node was slow again and again in the last 20 builds.');
     expect(nodesSentence({ builds: [], nodes: [] })).toBe('No build was measured yet.');
+  });
+});
+
+describe('the builds that the page of the nodes leaves out', () => {
+  it.each([
+    [0, [], ''],
+    [1, [1], '; 1 build with 1 node is left out'],
+    [3, [12, 16], '; 3 builds with 12 and 16 nodes are left out'],
+    [9, [4, 5, 8, 24], '; 9 builds with 4 to 24 nodes are left out'],
+  ])('are named by their numbers of nodes: %i builds with %j', (left_out, other_node_totals, text) => {
+    expect(leftOutText({ left_out, other_node_totals })).toBe(text);
   });
 });

@@ -225,7 +225,12 @@ describe('GET /trends/nodes', () => {
     expect((await get(server, 'nodes?node_total=4')).builds).toEqual([]);
     // A newer build with another number of nodes, of another branch, changes nothing.
     await record(server, { commit_hash: 'other', branch: 'try', node_total: 5 });
-    expect(await get(server, 'nodes')).toMatchObject({ node_total: 3, left_out: 1, nodes: [{}, {}, { is_slow: true, slow_builds: 14 }] });
+    expect(await get(server, 'nodes')).toMatchObject({
+      node_total: 3,
+      left_out: 1,
+      other_node_totals: [5],
+      nodes: [{}, {}, { is_slow: true, slow_builds: 14 }],
+    });
     expect(await get(server, 'nodes?branch=main')).toMatchObject({ node_total: 3, left_out: 0 });
   });
 });
@@ -233,7 +238,7 @@ describe('GET /trends/nodes', () => {
 describe('a trend', () => {
   it.each([
     ['files', { branch: '', builds: 0, since: null, total: 0, files: [], file_count: 0, decided: [] }],
-    ['nodes', { branch: null, node_total: 0, builds: [], left_out: 0, nodes: [] }],
+    ['nodes', { branch: null, node_total: 0, builds: [], left_out: 0, other_node_totals: [], nodes: [] }],
   ])('of %s is empty before the first build', async (path, empty) => {
     expect(await get(await shared.project(), path)).toEqual(empty);
   });
