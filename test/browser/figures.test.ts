@@ -119,6 +119,8 @@ describe('what the pages say of builds', () => {
       const floor = { [PART_TITLES.even_share]: figures.evenShare, [PART_TITLES.longest_file]: figures.longestFile };
       for (const [part, seconds] of Object.entries(floor))
         expect(Object.fromEntries(parts)[part] ?? '0 s').toBe(seconds < 0.0005 ? '0 s' : text(seconds));
+      const about = await tab.evaluate('Array.from(document.querySelectorAll(".minutes dt, .minutes a"), each => each.title.length > 20)');
+      expect(about).not.toContain(false);
       const lost = figures.wall - figures.floor;
       expect(await texts(tab, '.minutes dt')).toEqual([`floor ${text(figures.floor)}`, ...(lost < 0.0005 ? [] : [`lost ${text(lost)}`])]);
     }

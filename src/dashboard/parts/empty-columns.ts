@@ -1,7 +1,4 @@
-interface ShownColumn<Row> {
-  name: string;
-  cell: (row: Row) => unknown;
-}
+type ShownColumn<Row> = { name: string; cell: (row: Row) => unknown };
 
 /** Returns the columns that say something of a row, and the one by which the rows are sorted. A table without rows keeps its columns. */
 export function withoutEmpty<Row, Shown extends ShownColumn<Row>>(

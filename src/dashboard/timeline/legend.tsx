@@ -7,7 +7,7 @@ const ENTRIES: [mark: Exclude<Mark, 'repeated'>, text: string][] = [
   ['unrecorded', 'not recorded'],
   ['running', 'not recorded yet'],
   ['late', 'before its start'],
-  ['gap', 'gap'],
+  ['gap', 'gap between files'],
   ['idle', 'idle'],
 ];
 

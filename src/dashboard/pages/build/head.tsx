@@ -156,14 +156,7 @@ function Expected({ project, id, files }: { project: ProjectLine; id: string; fi
   if (!data) return <>so far</>;
   const { kind, expected_end, makespan, unknown_files } = data;
   const isKnown = kind === 'split' && unknown_files <= files / 2;
-  if (!expected_end)
-    return isKnown ? (
-      <>
-        so far, each node has <Duration seconds={makespan} /> of files at most
-      </>
-    ) : (
-      <>so far</>
-    );
+  if (!expected_end) return <>{isKnown ? `so far, each node has ${unbroken(duration(makespan))} of files at most` : 'so far'}</>;
   const { at, earliest, latest } = expected_end;
   return (
     <>

@@ -5,6 +5,8 @@ import { count, duration, exactDuration } from '../../text/format.js';
 import { linkTo } from './link.js';
 import { partsOf } from './minute-parts.js';
 
+/** Meaning of the floor, on hover. */
+const FLOOR_ABOUT = 'The least possible time: no plan with whole files ends sooner on as many nodes';
 /** Parts below half a millisecond are none. */
 const SMALLEST = 0.0005;
 /** Losses below this part of the wall time are one. */
@@ -43,10 +45,10 @@ function Group({ title, seconds, parts, least = 0 }: { title: string; seconds: n
   if (parts.length === 0) return null;
   return (
     <div class="group">
-      <dt>
+      <dt title={title === 'floor' ? FLOOR_ABOUT : 'What the build took beyond its floor'}>
         {title} <span class="number">{duration(seconds)}</span>
       </dt>
-      {shown.map(({ name, seconds }, i) => (
+      {shown.map(({ name, seconds, definition }, i) => (
         <dd key={name}>
           <span class="quiet" aria-hidden="true">
             {i === 0 ? '=' : '+'}
@@ -54,6 +56,7 @@ function Group({ title, seconds, parts, least = 0 }: { title: string; seconds: n
           <a
             href={linkTo(path, query, { part: name === query.get('part') ? null : name })}
             aria-current={name === query.get('part') ? 'true' : undefined}
+            title={definition}
           >
             <span class={`swatch ${name}`} aria-hidden="true" />
             {PART_TITLES[name]}{' '}

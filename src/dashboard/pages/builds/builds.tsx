@@ -1,4 +1,4 @@
-import type { BuildLine, BuildLines } from '../../../protocol/answers/trends.js';
+import type { BuildLines } from '../../../protocol/answers/trends.js';
 import { useLive } from '../../data/live.js';
 import { SearchBox } from '../../parts/search-box.js';
 import { Loaded } from '../../parts/states.js';
@@ -6,7 +6,7 @@ import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, exactTime } from '../../text/format.js';
-import { shownText } from './list.js';
+import { shownText, unrecordedIn } from './list.js';
 import { NoBuilds } from './no-builds.js';
 import { parseBuildSearch, withWholeHash } from './search.js';
 import { BuildTable } from './table.js';
@@ -100,6 +100,3 @@ export function BuildsPage({ project }: ProjectPageProps) {
     </>
   );
 }
-
-/** Counts the builds, of these, that the total does not count. */
-const unrecordedIn = (builds: readonly BuildLine[]) => builds.filter(({ build_id }) => build_id === null).length;

@@ -23,18 +23,18 @@ export function updateBuilds(known: readonly BuildLine[], page: readonly BuildLi
   return { builds, added: fresh.size };
 }
 
-/**
- * Says how many builds are listed: "40 of 361 builds, 2 running, 3 unrecorded". As in the overview of the projects, a build counts when it has ended.
- * @param total recorded builds on the branch or of the commit that the search names, running ones too
- */
+/** Says what is listed of the recorded builds that a search finds: "40 of 361 builds, 2 running, 3 unrecorded". Those that run are not among the 361. */
 export function shownText(builds: readonly BuildLine[], total: number): string {
   const running = builds.filter(({ is_running }) => is_running);
-  const ended = builds.filter(({ is_running, build_id }) => !is_running && build_id !== null).length;
-  const unrecorded = builds.length - running.length - ended;
-  const all = total - running.filter(({ build_id }) => build_id !== null).length;
+  const unrecorded = unrecordedIn(builds) - unrecordedIn(running);
+  const ended = builds.length - running.length - unrecorded;
+  const all = total - running.length + unrecordedIn(running);
   const others = [running.length > 0 && `${number(running.length)} running`, unrecorded > 0 && `${number(unrecorded)} unrecorded`].filter(
     Boolean,
   );
   if (all === 0 && others.length > 0) return others.join(', ');
   return [(ended < all ? `${number(ended)} of ` : '') + count(all, 'build'), ...others].join(', ');
 }
+
+/** Counts the builds, of these, that the total does not count. */
+export const unrecordedIn = (builds: readonly BuildLine[]) => builds.filter(({ build_id }) => build_id === null).length;

@@ -66,7 +66,7 @@ function columnsOf(project: ProjectLine, full: number): Column<BuildLine>[] {
     {
       name: 'wall',
       title: 'Wall time',
-      about: 'From the start of the first node to the end of the last one. The light end is the time that was lost beyond the floor.',
+      about: 'From the start of the first node to the end of the last one. The light end was lost beyond the least possible time.',
       isNumber: true,
       cell: build => <Wall build={build} full={full} />,
       sortBy: ({ summary }) => summary?.wall ?? null,
@@ -80,7 +80,7 @@ function columnsOf(project: ProjectLine, full: number): Column<BuildLine>[] {
       cell: ({ summary, is_running }) => (is_running ? '' : percent(summary?.idle_share)),
       sortBy: ({ summary }) => summary?.idle_share ?? null,
     },
-    { name: 'decided', title: 'What decided', isExtra: true, cell: build => decided(build, project.name) },
+    { name: 'decided', title: 'Waited for', isExtra: true, cell: build => decided(build, project.name) },
     {
       name: 'saved',
       title: 'Saved',

@@ -70,7 +70,7 @@ function Files({ project, found, all, pages, branch, search, sort }: FilesProps)
               , since <When time={found.since} />
             </>
           )}
-          .
+          . A file decides a build if it takes longer than an even share of the work, or makes the last node late.
         </p>
       </FirstLine>
       <div class="choices">

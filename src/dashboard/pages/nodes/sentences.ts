@@ -20,7 +20,7 @@ export function nodesSentence({ nodes, builds }: Pick<NodeTrends, 'nodes' | 'bui
 export function leftOutText({ left_out, other_node_totals: totals }: Pick<NodeTrends, 'left_out' | 'other_node_totals'>): string {
   if (left_out === 0) return '';
   const which = totals.length > 3 ? `${totals[0]} to ${totals.at(-1)}` : new Intl.ListFormat('en').format(totals.map(String));
-  return `; ${count(left_out, 'build')} with ${which} ${totals.length === 1 ? agree(totals[0]!, 'node', 'nodes') : 'nodes'} ${agree(left_out, 'is', 'are')} left out`;
+  return `; ${count(left_out, 'build')} with ${which} ${which === '1' ? 'node' : 'nodes'} ${agree(left_out, 'is', 'are')} left out`;
 }
 
 const known = (values: readonly (number | null)[]) => values.filter(value => value !== null).length;

@@ -8,7 +8,7 @@ import { FirstLine } from '../../parts/first-line.js';
 import { Path } from '../../parts/path.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
-import { count, percent } from '../../text/format.js';
+import { count, duration, percent, unbroken } from '../../text/format.js';
 import { projectCosts, projectsSentence } from './sentences.js';
 
 /** Interval at which the overview is loaded again, in seconds. */
@@ -142,7 +142,7 @@ function Figures({ project }: { project: ProjectOverview }) {
         title="Saved in 30 days"
         about="How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Builds that are running, or that ended with missing files, do not count."
       >
-        <Duration seconds={builds_30_days === 0 ? null : saved_30_days} />{' '}
+        {builds_30_days === 0 ? '–' : unbroken(duration(saved_30_days))}{' '}
         <span class="quiet">in {count(builds_30_days, 'complete build')}</span>
       </Figure>
     </dl>

@@ -48,7 +48,9 @@ export function DayCharts({ project, trend, total, width }: Props) {
           {...{ days, range }}
           line={({ median_wall }) => median_wall}
           dashed={({ floor }) => floor}
-          reading={({ median_wall, floor }) => `median ${duration(median_wall)} (line), floor ${duration(floor)} (dashed, a mean)`}
+          reading={({ median_wall, floor }) =>
+            `median ${duration(median_wall)} (line), floor ${duration(floor)} (dashed: possible, a mean)`
+          }
         />
       </section>
       <section>
