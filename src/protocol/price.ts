@@ -26,16 +26,6 @@ export function paidSeconds({ setup, billing_step }: PriceSettings, jobs: readon
   return paid.reduce((sum, seconds) => sum + seconds, 0);
 }
 
-/**
- * Cost of many jobs of which only the sum is known: each is taken to end in the middle of a billing step.
- * @param seconds of all jobs together, from the first request of their node to its end
- */
-export function costOfSum(settings: PriceSettings, { jobs, seconds }: { jobs: number; seconds: number }): Price | null {
-  const { price, setup, billing_step } = settings;
-  const paid = seconds + jobs * ((setup ?? 0) + (billing_step ?? 0) / 2);
-  return price && { amount: (price.amount * paid) / 60, currency: price.currency };
-}
-
 /** An amount as `$1,204`, `$12.40`, `$0.064`: to the cent, and below ten cents to two digits. */
 export function priceText({ amount, currency }: Price): string {
   const size = Math.abs(amount);

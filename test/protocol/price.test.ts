@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, costOfSum, priceOf, priceText } from '../../src/protocol/price.js';
+import { costOf, priceOf, priceText } from '../../src/protocol/price.js';
 
 const settings = { price: { amount: 0.6, currency: 'USD' }, setup: null, billing_step: null };
 
@@ -17,11 +17,6 @@ describe('what jobs cost', () => {
       [31, 1],
     ];
     expect(priceOf(paid, times)).toEqual(costOf(paid, [30, 30, 31]));
-  });
-
-  it('is estimated where only the sum of their times is known', () => {
-    expect(costOfSum({ ...settings, setup: 30, billing_step: 60 }, { jobs: 10, seconds: 600 })?.amount).toBeCloseTo(12, 9);
-    expect(costOfSum({ ...settings, price: null }, { jobs: 10, seconds: 600 })).toBeNull();
   });
 });
 
