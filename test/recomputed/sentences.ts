@@ -31,10 +31,10 @@ const LOSSES_TOLD: Record<string, string> = {
   'slow nodes': 'slow_nodes',
   'wrong estimates': 'estimates',
   'late starts': 'late_starts',
-  'time that is in no report': 'unreported',
-  'the time between files': 'gaps',
+  'time in no report': 'unreported',
+  'time between files': 'gaps',
   'files that ran again': 'repeats',
-  'the wait for the last node': 'idle',
+  'wait for the last node': 'idle',
 };
 const LOSS = `(${Object.keys(LOSSES_TOLD).join('|')})`;
 
@@ -147,9 +147,9 @@ const OTHERS: [string, Check][] = [
     `^${NODES} (?:started late|began (?:its|their) first recorded files late), which cost ${DURATION} of the build\\.$`,
     ([told, cost], f, minutes) => told === which(f, ({ late }) => late > leastDelay(f)) && isTold(cost, part(minutes, 'late_starts')),
   ],
-  [`^${DURATION} of the build was lost to ${LOSS}\\.$`, ([told, loss], _, minutes) => isTold(told, part(minutes, LOSSES_TOLD[loss!]!))],
+  [`^${DURATION} of the build was lost to the ${LOSS}\\.$`, ([told, loss], _, minutes) => isTold(told, part(minutes, LOSSES_TOLD[loss!]!))],
   [
-    `^Nothing stands out: ${DURATION} was lost, (?:most of it|the largest part, ${DURATION},) to ${LOSS}\\.$`,
+    `^Nothing stands out: ${DURATION} was lost, (?:most of it|the largest part, ${DURATION},) to the ${LOSS}\\.$`,
     ([lost, largest, loss], f, minutes) => {
       const seconds = part(minutes, LOSSES_TOLD[loss!]!);
       const isLargest = minutes.parts.slice(2).every((each: any) => each.seconds <= seconds);

@@ -68,17 +68,17 @@ export const PART_NAMES = [
 ] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
-/** The parts as people read them, alone and in a sentence: 12 s was lost to late starts. */
+/** The parts as people read them, alone and in a sentence: 12 s was lost to the late starts. */
 export const PART_TITLES: Readonly<Record<PartName, string>> = {
-  even_share: 'even share of the work',
-  longest_file: 'longest file, beyond an even share',
+  even_share: 'even share',
+  longest_file: 'longest file',
   slow_nodes: 'slow nodes',
   estimates: 'wrong estimates',
   late_starts: 'late starts',
-  unreported: 'time that is in no report',
-  gaps: 'the time between files',
+  unreported: 'time in no report',
+  gaps: 'time between files',
   repeats: 'files that ran again',
-  idle: 'the wait for the last node',
+  idle: 'wait for the last node',
 };
 
 /**

@@ -181,7 +181,9 @@ function shared(timeline: Timeline, minutes: Minutes, cause: ToldCause | null): 
     late_starts: timeline.areStartsKnown ? 'started late' : `began ${agree(nodes.length, 'its', 'their')} first recorded files late`,
   };
   const verb = verbs[most.name];
-  return verb && nodes.length > 0 ? `${nodesText(nodes)} ${verb}, which cost ${cost}.` : `${cost} was lost to ${PART_TITLES[most.name]}.`;
+  return verb && nodes.length > 0
+    ? `${nodesText(nodes)} ${verb}, which cost ${cost}.`
+    : `${cost} was lost to the ${PART_TITLES[most.name]}.`;
 }
 
 /** Says how much was lost, and to what most of it, where no other sentence explains it; empty: little. */
@@ -191,7 +193,7 @@ function rest(minutes: Minutes): string {
   if (lost <= leastDelay(wall)) return '';
   const { name, seconds } = largestLoss(minutes, LOSSES);
   const part = seconds >= lost / 2 ? 'most of it' : `the largest part, ${durationText(seconds)},`;
-  return `Nothing stands out: ${durationText(lost)} was lost, ${part} to ${PART_TITLES[name]}.`;
+  return `Nothing stands out: ${durationText(lost)} was lost, ${part} to the ${PART_TITLES[name]}.`;
 }
 
 function largestLoss({ parts }: Minutes, names: readonly Loss[]): MinutePartAnswer & { name: Loss } {

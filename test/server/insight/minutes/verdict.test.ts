@@ -27,7 +27,7 @@ it.each<[situation: string, timeline: Timeline, verdict: string]>([
   ['no node of a split recorded', { ...timelineOf([null, null]), kind: 'split' }, 'Nodes 0, 1 recorded nothing.'],
   ['all nodes end together', timelineOf([[batch(0, TEN)], [batch(1, [...TEN, 1])]]), 'All nodes finished within 1.0 s of each other.'],
   [
-    'files take time that is in no report',
+    'files take time in no report',
     { ...timelineOf([[batch(0, TEN, 0, 130)], [batch(1, TEN, 0, 130)]]), cost: { pull_cost: 2, hidden: 2.5, slowdown: 1 } },
     'All nodes finished within 0 s of each other. A file took about 2.5 s that is in no report, 25 s of the build: fewer and larger files, or a runner that keeps what it loads, would save most of that.',
   ],
@@ -39,7 +39,7 @@ it.each<[situation: string, timeline: Timeline, verdict: string]>([
   [
     'files take little more than their reports tell',
     { ...timelineOf([[batch(0, TEN, 0, 104)], [batch(1, TEN, 0, 104)]]), cost: { pull_cost: 2, hidden: 0.2, slowdown: 1 } },
-    'All nodes finished within 0 s of each other. Nothing stands out: 4.0 s was lost, most of it to time that is in no report.',
+    'All nodes finished within 0 s of each other. Nothing stands out: 4.0 s was lost, most of it to the time in no report.',
   ],
   [
     'the last node ran more files, which take such time',
@@ -182,7 +182,11 @@ it.each<[situation: string, mark: (first: Span, again: Span) => void, sentence: 
   ['whose files came back', first => (first.lease = 'returned'), ' Node 0 fell silent, and its files ran again.'],
   ['whose files were left by a restart', first => (first.lease = 'restarted'), ' Node 0 restarted, and files ran again.'],
   ['that restarted', (_, again) => (again.is_replay = true), ' Node 0 restarted, and files ran again.'],
-  ['whose queue was closed', first => (first.lease = 'closed'), ' Nothing stands out: 25 s was lost, most of it to files that ran again.'],
+  [
+    'whose queue was closed',
+    first => (first.lease = 'closed'),
+    ' Nothing stands out: 25 s was lost, most of it to the files that ran again.',
+  ],
 ])('the verdict of a node %s, and that ends with the others, names its repeats', (_, mark, sentence) => {
   const again = batch(0, TEN.slice(5));
   const timeline = timelineOf([[again, { ...again, from: 50, to: 100 }], [batch(1, TEN)]]);
