@@ -50,7 +50,7 @@ describe('hostile names of files, branches and commits', () => {
       `${start}/files`,
       ...PATHS.map(path => `${start}/files/file?path=${encodeURIComponent(path)}`),
       `${start}/nodes`,
-      `${start}/what-if?build=${id}&cut=${encodeURIComponent(PATHS[0]!)}`,
+      `${start}/what-if?build=${id}`,
       `${start}/set-up`,
       `${start}/settings`,
       '/server',

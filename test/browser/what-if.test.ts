@@ -44,8 +44,8 @@ describe('what-if and why', () => {
 
   it('plays the build with whole files, and in pieces again', async () => {
     const { tab } = await open();
-    const pieces = tab.getByRole('checkbox', { name: /^In pieces With 1 file in pieces, 8 nodes end/ });
-    const cuts = tab.getByRole('group', { name: /^Cut a file/ });
+    const pieces = tab.getByRole('checkbox', { name: /^Long files in pieces With 1 file in pieces, 8 nodes end/ });
+    const cuts = tab.getByRole('heading', { name: 'Files worth cutting' });
     await pieces.waitFor();
     expect(await pieces.isChecked()).toBe(true);
     expect(await cuts.count()).toBe(0);
@@ -67,28 +67,6 @@ describe('what-if and why', () => {
       .waitFor();
     await tab.getByText('What this assumes').click();
     await tab.getByText('The planner of the server hands out batches from a queue.').waitFor();
-  });
-
-  it('tells by keys what a cut brings, which stays where it was', async () => {
-    const { tab } = await open();
-    // The build ran in pieces, and files are cut by hand where they do not.
-    await tab.getByRole('checkbox', { name: /^In pieces/ }).press('Space');
-    await tab.waitForURL(url => url.searchParams.get('in_pieces') === 'false');
-    const first = tab
-      .getByRole('group', { name: /^Cut a file/ })
-      .getByRole('checkbox')
-      .first();
-    await first.focus();
-    await tab.keyboard.press('Space');
-    const saved = tab.getByRole('status').getByText(/^The cut saves .* on 8 nodes \(.* instead of .*\)\.$/);
-    await saved.waitFor();
-    const sentence = await saved.innerText();
-    expect(await first.evaluate('document.activeElement.checked')).toBe(true);
-    await tab.reload();
-    await saved.waitFor();
-    expect(await saved.innerText()).toBe(sentence);
-    await first.press('Space');
-    await saved.waitFor({ state: 'detached' });
   });
 
   it('explains each batch, with the estimates of then', async () => {

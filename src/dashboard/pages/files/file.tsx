@@ -100,7 +100,7 @@ function File({ project, history }: { project: string; history: FileHistory }) {
 }
 
 /** Facts about the file in pieces, and the gain of a cut, with a link to the page that plays it. */
-function Pieces({ project, history: { path, cut, cut_saves, pieces } }: { project: string; history: FileHistory }) {
+function Pieces({ project, history: { cut, cut_saves, pieces } }: { project: string; history: FileHistory }) {
   const played = cut === null || cut_saves === null ? null : { ...cut, saves: cut_saves };
   if (!played && !pieces) return null;
   return (
@@ -122,10 +122,7 @@ function Pieces({ project, history: { path, cut, cut_saves, pieces } }: { projec
               <strong>{duration(played.saves)}</strong> sooner
             </>
           )}
-          .{' '}
-          <a href={withQuery(projectPath(project, 'what-if'), { build: played.build_id, cut: played.is_done ? null : path })}>
-            Play it with other numbers of nodes
-          </a>
+          . <a href={withQuery(projectPath(project, 'what-if'), { build: played.build_id })}>Play that build with other numbers of nodes</a>
         </p>
       )}
     </section>

@@ -6,7 +6,7 @@ import { limits } from '../../../protocol/limits.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { priceText } from '../../../protocol/price.js';
 import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
-import { type Live, useLive } from '../../data/live.js';
+import { useLive } from '../../data/live.js';
 import { Duration, When } from '../../parts/amounts.js';
 import { Figure } from '../../parts/figure.js';
 import { FirstLine } from '../../parts/first-line.js';
@@ -24,7 +24,6 @@ import { Chart } from './chart.js';
 import { type Choices, choicesOf, whatIfPath } from './choices.js';
 import { Controls } from './controls.js';
 import { columnOf } from './curve.js';
-import { cutsSentence } from './cuts.js';
 import { LastBuilds } from './last-builds.js';
 import { difference, whatIfSentences } from './sentences.js';
 
@@ -71,7 +70,6 @@ function NoBuild({ project }: { project: ProjectLine }) {
 function WhatIf({ project, build, isNamed }: { project: ProjectLine; build: string; isNamed: boolean }) {
   const choices = choicesOf(useAddress().query);
   const live = useLive<WhatIfAnswer>(whatIfPath(build, choices), { attempt: 'play this build again', project: project.id });
-  const uncut = useUncut(project, build, choices, live);
   const branch = isNamed ? (live.data?.branch ?? null) : project.default_branch;
   const last = useLive<NodeCountsAnswer>(branch === null ? null : withQuery('/v1/trends/node_counts', { branch }), {
     attempt: 'play the last builds',
@@ -83,26 +81,11 @@ function WhatIf({ project, build, isNamed }: { project: ProjectLine; build: stri
     <Loaded live={live} waiting={waiting}>
       {answer => (
         <Loaded live={last} waiting={waiting}>
-          {last => <Played {...{ project, build, choices, answer, uncut, last }} />}
+          {last => <Played {...{ project, build, choices, answer, last }} />}
         </Loaded>
       )}
     </Loaded>
   );
-}
-
-/** The build played without the cuts: what was shown before the first one, or else it is played once more. Null: not known yet. */
-function useUncut(project: ProjectLine, build: string, choices: Choices, { data, isLoading }: Live<WhatIfAnswer>): WhatIfAnswer | null {
-  // Files that are cut by hand are compared with whole files, also where the build had pieces.
-  const path = whatIfPath(build, choices.cut.length === 0 ? choices : { ...choices, in_pieces: 'false', cut: [] });
-  const shown = useRef<{ path: string; answer: WhatIfAnswer } | null>(null);
-  if (choices.cut.length === 0 && data && !isLoading) shown.current = { path, answer: data };
-  const isShown = shown.current?.path === path;
-  const played = useLive<WhatIfAnswer>(choices.cut.length === 0 || isShown ? null : path, {
-    attempt: 'play this build without the cuts',
-    project: project.id,
-  });
-  if (isShown) return shown.current!.answer;
-  return played.isLoading ? null : played.data;
 }
 
 interface PlayedProps {
@@ -110,11 +93,10 @@ interface PlayedProps {
   build: string;
   choices: Choices;
   answer: WhatIfAnswer;
-  uncut: WhatIfAnswer | null;
   last: NodeCountsAnswer;
 }
 
-function Played({ project, build, choices, answer, uncut, last }: PlayedProps) {
+function Played({ project, build, choices, answer, last }: PlayedProps) {
   const { variants, node_total } = answer;
   const [nodes, setNodes] = useNodes(build, node_total);
   const chosen = columnOf(variants, nodes);
@@ -148,12 +130,7 @@ function Played({ project, build, choices, answer, uncut, last }: PlayedProps) {
         onChoose={index => setNodes(variants[index]!.nodes)}
       />
       <Reading chosen={variants[chosen]!} today={variants[today]!} />
-      <Controls
-        {...{ answer, choices }}
-        uncut={uncut ?? answer}
-        saved={uncut ? cutsSentence(answer, uncut, variants[chosen]!.nodes) : ''}
-        onChange={changes => setQuery({ build, ...changes })}
-      />
+      <Controls answer={answer} onChange={changes => setQuery({ build, ...changes })} />
       <details>
         <summary>What this assumes</summary>
         <ul>

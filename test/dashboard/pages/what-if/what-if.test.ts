@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { columnAfter, columnAt, columnOf, curveOf, xOf } from '../../../../src/dashboard/pages/what-if/curve.js';
-import { cutsSentence } from '../../../../src/dashboard/pages/what-if/cuts.js';
 import { difference, piecesText, whatIfSentences } from '../../../../src/dashboard/pages/what-if/sentences.js';
 import type { NodeCountsAnswer, Variant, WhatIfAnswer } from '../../../../src/protocol/answers/what-if.js';
 
@@ -118,30 +117,5 @@ describe('the first line of what-if', () => {
     expect(difference(variant(14, 482), variant(12, 550))).toBe('68 s sooner, for 2 node-minutes more');
     expect(difference(variant(12, 550), variant(12, 550))).toBe('as in the build');
     expect(difference(variant(10, 660), variant(12, 550))).toBe('1 m 50 s later, for as many node-minutes');
-  });
-});
-
-describe('cuts', () => {
-  const played = (walls: Record<number, number>, cuts = 0) =>
-    ({
-      node_total: 8,
-      variants: Object.entries(walls).map(([nodes, wall]) => variant(Number(nodes), wall)),
-      assumptions: { cut: Array.from({ length: cuts }, (_, i) => ({ path: `${i}`, pieces: 2, is_measured: true })) },
-    }) as WhatIfAnswer;
-  const uncut = played({ 7: 700, 8: 618, 16: 400 });
-
-  it.each([
-    [played({ 8: 618 }), 8, ''],
-    [played({ 8: 550 }, 1), 8, 'The cut saves 68 s on 8 nodes (9 m 10 s instead of 10 m 18 s).'],
-    [
-      played({ 8: 550, 16: 400 }, 2),
-      16,
-      'The 2 cuts together save 68 s on 8 nodes (9 m 10 s instead of 10 m 18 s), and bring nothing on 16.',
-    ],
-    [played({ 8: 618.2, 7: 703 }, 1), 7, 'The cut brings nothing on 8 nodes, and costs 3.0 s on 7 (11 m 43 s instead of 11 m 40 s).'],
-    // Without the cuts, so many nodes are not played.
-    [played({ 8: 550, 20: 300 }, 1), 20, 'The cut saves 68 s on 8 nodes (9 m 10 s instead of 10 m 18 s).'],
-  ])('are compared with the build without them (%#)', (answer, nodes, sentence) => {
-    expect(cutsSentence(answer, uncut, nodes)).toBe(sentence);
   });
 });
