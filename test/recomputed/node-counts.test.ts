@@ -66,7 +66,7 @@ describe('the numbers of nodes of the last builds', () => {
       `${least.nodes} nodes: ${least.within} of 10 builds end within 2 m 20 s; the usual 3: ${today.within} of 10.`,
     );
     const more = Math.round(100 * (least.node_seconds.sample / today.node_seconds.sample - 1));
-    expect(answer.remarks).toEqual([`They take ${more} % more node-minutes.`]);
+    expect(answer.remarks).toEqual([`${least.nodes} nodes take ${more} % more node-minutes than 3.`]);
     expect(answer).toMatchObject({ usual_nodes: 3, left_out: 1 });
   });
 
@@ -113,7 +113,7 @@ describe('the numbers of nodes of the last builds', () => {
     const { sentence, remarks, recommended, bound } = await counts('?target=50');
     expect(sentence).toMatch(new RegExp(`^${recommended} nodes: \\d of 10 builds ends? within 50 s; the usual 3: 0 of 10\\.$`));
     expect(remarks[0]).toMatch(/^No number up to \d+ is enough for 9 of 10\.$/);
-    expect(remarks[1]).toBe(`With more, ${bound.path} decides.`);
+    expect(remarks[1]).toBe(`${bound.path} already decides.`);
   });
 
   it('are compared with the usual number, not with that of the newest build, and leave out a build with a few files', async () => {
@@ -138,7 +138,7 @@ describe('the numbers of nodes of the last builds', () => {
         recommended: null,
         bound: null,
       },
-      sentence: 'No build of the branch that ended complete can be played.',
+      sentence: 'No build of this branch has ended complete, so none can be played.',
       remarks: [],
     });
     expect(await counts('?target=0')).toEqual({ errors: [{ target: [expect.any(String)] }] });

@@ -85,7 +85,7 @@ function columnsOf(project: ProjectLine, full: number): Column<BuildLine>[] {
       name: 'saved',
       title: 'Saved',
       about:
-        'How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Unknown if files are missing, or if no queue and no split is known',
+        'How much longer the best of other methods (round-robin, by name, one file at a time) would have taken with the same recorded times. Unknown if files are missing, or if no queue and no split is known',
       isNumber: true,
       isExtra: true,
       cell: build => <Duration seconds={savedBy(build)} />,

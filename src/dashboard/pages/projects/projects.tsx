@@ -140,7 +140,7 @@ function Figures({ project }: { project: ProjectOverview }) {
       </Figure>
       <Figure
         title="Saved in 30 days"
-        about="How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Builds that are running, or that ended with missing files, do not count."
+        about="How much longer the best of other methods (round-robin, by name, one file at a time) would have taken with the same recorded times. Builds that are running, or that ended with missing files, do not count."
       >
         {builds_30_days === 0 ? '–' : unbroken(duration(saved_30_days))}{' '}
         <span class="quiet">in {count(builds_30_days, 'complete build')}</span>

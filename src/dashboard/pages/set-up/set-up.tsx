@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { BuildLines } from '../../../protocol/answers/trends.js';
 import type { CreatedToken, ProjectLine } from '../../../protocol/messages/dashboard.js';
+import { fileOfPiece } from '../../../protocol/piece-path.js';
 import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
 import { useLive } from '../../data/live.js';
 import { useSession } from '../../data/session.js';
@@ -38,7 +39,7 @@ export function SetUpPage({ project }: ProjectPageProps) {
   );
   const system = ciSystemOf(query.get('ci'));
   const builds = live.data?.builds ?? [];
-  const [file = null] = builds.flatMap(({ summary }) => summary?.longest?.path ?? []);
+  const [file = null] = builds.flatMap(({ summary }) => (summary?.longest ? fileOfPiece(summary.longest.path) : []));
   const runner = runnerOf(query.get('runner'), file);
   const nodes = Math.min(MOST_NODES, Math.max(1, Math.floor(Number(query.get('nodes'))) || (usualNodeTotal(builds) ?? 4)));
   const snippet = snippetOf(system, runner, { url: session.url, nodes, token });
@@ -47,7 +48,7 @@ export function SetUpPage({ project }: ProjectPageProps) {
       <FirstLine
         sentences={[
           `Connect a CI job to ${inSentence(project.name)}.`,
-          'Choose what you use, and add this to your job. The first build then appears here.',
+          'Choose what you use, and add this to your job. The next build then appears here.',
         ]}
       />
       <div class="choices">
@@ -185,7 +186,7 @@ function Arrival({ project, builds }: { project: ProjectLine; builds: BuildLines
   return (
     <p class="arrival" role="status">
       {!newest ? (
-        <span class="waiting">Waiting for the first build ...</span>
+        <span class="waiting">Waiting for the first build …</span>
       ) : (
         <>
           <span class="complete-text">✓</span> The newest build:{' '}

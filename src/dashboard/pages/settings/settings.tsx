@@ -100,12 +100,12 @@ function TestOfWebhook({ project }: { project: number }) {
     setOutcome('');
     const answer = await send<WebhookTest>('/dashboard/projects/webhook_test', { project }, 'send a test to the webhook');
     if (answer)
-      setOutcome(answer.problem === null ? 'The webhook took the test.' : `The webhook did not take the test: ${answer.problem}.`);
+      setOutcome(answer.problem === null ? 'The webhook accepted the test.' : `The webhook did not accept the test: ${answer.problem}.`);
   };
   return (
     <div class="actions">
       <button type="button" disabled={isSending} onClick={() => void test()}>
-        Send a test to the webhook
+        Send a test to the saved webhook
       </button>
       <span role="status">{outcome}</span>
       {problem && <Failure problem={problem} reload={() => void test()} />}

@@ -141,7 +141,8 @@ const COLUMNS: Column<DayTrend>[] = [
   {
     name: 'saved',
     title: 'Saved',
-    about: 'How much longer the best of the other methods (see What-if) would have taken with the same recorded times.',
+    about:
+      'How much longer the best of other methods (round-robin, by name, one file at a time) would have taken with the same recorded times.',
     isNumber: true,
     isExtra: true,
     cell: ({ wall, saved }) => <Duration seconds={wall === null ? null : saved.best} />,

@@ -60,7 +60,7 @@ function Drawing({ variants, chosen, today, mark, target, onChoose, width }: Pro
       {curve.bars.map((bar, i) => (
         <rect key={variants[i]!.nodes} class={i === chosen ? 'work chosen' : 'work'} {...bar} />
       ))}
-      <Mark x={markX} frame={frame} text={`${number(mark.nodes)}: ${mark.text}`} isLast={markX > width / 2} />
+      {markX !== null && <Mark x={markX} frame={frame} text={`${number(mark.nodes)}: ${mark.text}`} isLast={markX > width / 2} />}
       {curve.targetY !== null && (
         <g class="target">
           <path d={`M${margin} ${Math.round(curve.targetY) + 0.5}H${width - margin}`} />

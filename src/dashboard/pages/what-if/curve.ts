@@ -69,10 +69,10 @@ export function curveOf(variants: readonly Variant[], frame: Frame, usual: numbe
 
 const rounded = (pixels: number) => Math.round(pixels * 10) / 10;
 
-/** The horizontal position of a number of nodes, which may lie between two columns. */
-export function xOf(variants: readonly Variant[], { xs }: Pick<Curve, 'xs'>, nodes: number): number {
+/** The horizontal position of a number of nodes, which may lie between two columns; null: beyond the last one. */
+export function xOf(variants: readonly Variant[], { xs }: Pick<Curve, 'xs'>, nodes: number): number | null {
   const after = variants.findIndex(variant => variant.nodes >= nodes);
-  if (after <= 0) return xs.at(after)!;
+  if (after <= 0) return after === 0 ? xs[0]! : null;
   const [low, high] = [variants[after - 1]!.nodes, variants[after]!.nodes];
   return xs[after - 1]! + ((nodes - low) / (high - low)) * (xs[after]! - xs[after - 1]!);
 }

@@ -107,16 +107,16 @@ function Played({ project, build, choices, answer, last }: PlayedProps) {
       <FirstLine sentences={whatIfSentences(last, answer, choices.in_pieces !== null)}>
         <p class="small quiet">
           {count(last.builds.length, 'build')} played with each number of nodes
-          {last.left_out > 0 && `; ${number(last.left_out)} left out, which miss files or have less than half of them`}.{' '}
+          {last.left_out > 0 && `; ${number(last.left_out)} left out: not complete, or with less than half of the files`}.{' '}
           {last.target === null && (
             <>
-              With <a href={projectPath(project.name, 'settings')}>a target</a>, this line says which number is enough.
+              With <a href={projectPath(project.name, 'settings')}>a target</a>, the first line says which number is enough.
             </>
           )}
         </p>
       </FirstLine>
       <p class="small quiet build-name">
-        The chart has one of them:&nbsp;
+        The chart plays&nbsp;
         <a href={projectPath(project.name, 'build', build)}>
           <Path text={answer.branch} />
         </a>
@@ -167,10 +167,9 @@ function useNodes(build: string, today: number): [number, (nodes: number) => voi
 }
 
 /** The recommended number, or that of the build when no build of its branch ended complete. */
-function markOf({ counts, recommended, builds, target }: NodeCountsAnswer, { useful_nodes }: WhatIfAnswer) {
-  const found = counts.find(({ nodes }) => nodes === recommended);
-  const isMet = found !== undefined && target !== null && found.p90_wall <= target;
-  return { nodes: recommended ?? useful_nodes, text: isMet ? `${found.within} of ${builds.length} in time` : 'more bring little' };
+function markOf({ counts, recommended, builds }: NodeCountsAnswer, { useful_nodes }: WhatIfAnswer) {
+  const within = counts.find(({ nodes }) => nodes === recommended)?.within ?? null;
+  return { nodes: recommended ?? useful_nodes, text: within === null ? 'more bring little' : `${within} of ${builds.length} in time` };
 }
 
 function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {

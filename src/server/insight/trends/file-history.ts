@@ -76,9 +76,9 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
     const result = isOld ? null : resultOf(summary!, path, run?.at ?? null);
     if (result !== null) answer.results += 1;
     if (result === 'failed') answer.failed.push(inBuild({ build, at: build.created_at }));
+    if (isOld) outdated.push(build);
     if (!run) continue;
     times.push({ build, ...run, result });
-    if (isOld) outdated.push(build);
     if (decidingPath(summary) === path)
       answer.decided.push({ ...inBuild({ build, at: build.created_at }), seconds: summary!.line.last?.seconds ?? 0 });
     if (answer.cut !== null || read === MOST_READ || summary?.state === 'running') continue;

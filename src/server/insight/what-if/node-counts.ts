@@ -1,6 +1,6 @@
 import { durationText } from '../../../base/duration.js';
 import { agree, pluralize } from '../../../base/plural.js';
-import { wholeMilliseconds } from '../../../base/rounding.js';
+import { rounded, wholeMilliseconds } from '../../../base/rounding.js';
 import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
 import type { NodeCount, NodeCountsAnswer, Variant } from '../../../protocol/answers/what-if.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
@@ -164,7 +164,7 @@ export function nodeCountsAnswer(
       median_wall: wholeMilliseconds(median(walls)),
       p90_wall: walls[enoughOf(walls.length) - 1]!,
       node_seconds: wholeMilliseconds(mean(variants.map(each => each.node_seconds))),
-      price: price && { ...price, amount: mean(variants.map(each => each.price!.amount)) },
+      price: price && { ...price, amount: rounded(mean(variants.map(each => each.price!.amount)), 1e6) },
       within: target === null ? null : walls.filter(wall => wall <= target).length,
     };
   });
@@ -204,16 +204,12 @@ function sentencesOf(
 ): Pick<NodeCountsAnswer, 'sentence' | 'remarks'> {
   const at = counts.findIndex(({ nodes }) => nodes === recommended);
   const found = counts[at];
-  if (!found) return { sentence: 'No build of the branch that ended complete can be played.', remarks: [] };
+  if (!found) return { sentence: 'No build of this branch has ended complete, so none can be played.', remarks: [] };
   const usual = counts.find(({ nodes }) => nodes === usual_nodes);
   const other = found === usual ? counts[at - 1] : usual;
   const nodesOf = (count: NodeCount) =>
     `${count === usual ? 'the usual ' : ''}${count === found ? pluralize(count.nodes, 'node') : count.nodes}`;
-  const more = bound
-    ? `With more, ${bound.path} decides.`
-    : found === counts.at(-1)
-      ? 'More may be worth their jobs, too.'
-      : 'More bring little.';
+  const more = boundText(bound, found) ?? (found === counts.at(-1) ? 'More may be worth their jobs, too.' : 'More bring little.');
   const cost = usual && found !== usual ? [costOfOther(found, usual, spent)] : [];
   if (target === null || found.within === null) {
     const beside = other ? `; ${nodesOf(other)}: in ${durationText(other.median_wall)}` : '';
@@ -227,6 +223,13 @@ function sentencesOf(
   return { sentence: capitalized(`${nodesOf(found)}: ${ends}${beside}.`), remarks: isMet ? cost : [unmet, more, ...cost] };
 }
 
+function boundText(bound: NodeCountsAnswer['bound'], found: NodeCount): string | null {
+  if (!bound) return null;
+  return bound.nodes <= found.nodes
+    ? `${bound.path} already decides.`
+    : `From ${pluralize(bound.nodes, 'node')} on, ${bound.path} decides.`;
+}
+
 /** What another number of nodes costs than the usual one. @param spent what the builds of the last 30 days cost */
 function costOfOther(found: NodeCount, usual: NodeCount, spent: Price | null): string {
   if (spent && spent.amount > 0 && found.price && usual.price && usual.price.amount > 0) {
@@ -234,7 +237,10 @@ function costOfOther(found: NodeCount, usual: NodeCount, spent: Price | null): s
     return `The last ${SPENT_DAYS} days would have cost about ${priceText({ ...spent, amount })} instead of ${priceText(spent)}, on all branches.`;
   }
   const part = Math.round(100 * (found.node_seconds / usual.node_seconds - 1));
-  return part === 0 ? 'They take as many node-minutes.' : `They take ${Math.abs(part)} % ${part > 0 ? 'more' : 'fewer'} node-minutes.`;
+  const nodes = pluralize(found.nodes, 'node takes', 'nodes take');
+  return part === 0
+    ? `${nodes} as many node-minutes as ${usual.nodes}.`
+    : `${nodes} ${Math.abs(part)} % ${part > 0 ? 'more' : 'fewer'} node-minutes than ${usual.nodes}.`;
 }
 
 const capitalized = (sentence: string) => sentence[0]!.toUpperCase() + sentence.slice(1);

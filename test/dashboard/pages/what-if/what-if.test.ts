@@ -75,12 +75,13 @@ describe('the curve of numbers of nodes', () => {
     expect(columnOf(variants, 100)).toBe(2);
   });
 
-  it('has a number that is no column between its neighbours, and at an end beyond them', () => {
+  it('has a number that is no column between its neighbours, and none beyond the last', () => {
     const curve = curveOf(variants, frame, 320);
     const [first, second, last] = curve.xs as [number, number, number];
-    expect([1, 2, 3, 4, 5, 8, 9].map(nodes => Math.round(xOf(variants, curve, nodes)))).toEqual([
-      ...[first, first, (first + second) / 2, second, second + (last - second) / 4, last, last].map(Math.round),
+    expect([1, 2, 3, 4, 5, 8].map(nodes => Math.round(xOf(variants, curve, nodes)!))).toEqual([
+      ...[first, first, (first + second) / 2, second, second + (last - second) / 4, last].map(Math.round),
     ]);
+    expect(xOf(variants, curve, 9)).toBeNull();
   });
 
   it('has the target as a line where the frame reaches it', () => {
