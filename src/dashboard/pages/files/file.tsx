@@ -3,6 +3,7 @@ import { useLive } from '../../data/live.js';
 import { Duration, When } from '../../parts/amounts.js';
 import { BranchChoice } from '../../parts/branch-choice.js';
 import { FirstLine } from '../../parts/first-line.js';
+import { FoldedTable } from '../../parts/folded-table.js';
 import { Path } from '../../parts/path.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
@@ -90,10 +91,13 @@ function File({ project, history }: { project: string; history: FileHistory }) {
         </section>
       )}
       {points.length > 0 && (
-        <details>
-          <summary>All {count(points.length, 'time')} as a table</summary>
-          <Table label="Times" columns={pointColumns(project)} rows={points.toReversed()} keyOf={point => point.build_id} />
-        </details>
+        <FoldedTable
+          title={`All ${count(points.length, 'time')} as a table`}
+          label="Times"
+          columns={pointColumns(project)}
+          rows={points.toReversed()}
+          keyOf={point => point.build_id}
+        />
       )}
     </>
   );

@@ -3,14 +3,6 @@ import { DAY_MILLISECONDS } from '../../../base/time.js';
 import type { DayTrend } from '../../../protocol/answers/trends.js';
 import { fullBar } from '../../parts/charts/bar-scale.js';
 
-/** The parts of a bar, from the bottom up. */
-export interface BarPart {
-  /** The class of its swatch. */
-  name: string;
-  title: string;
-  value: (day: DayTrend) => number;
-}
-
 interface Props {
   label: string;
   days: readonly DayTrend[];
@@ -18,22 +10,21 @@ interface Props {
   range: { from: string; to: string };
   /** Number of days in a bar. */
   width: number;
-  parts: readonly BarPart[];
+  value: (day: DayTrend) => number;
   /** Round values up to the largest one. */
   ticks: (max: number) => number[];
-  tickText: (value: number, step: number) => string;
+  tickText: (value: number) => string;
   /** Text on a day: the one under the pointer, or else the last one. */
   reading: (day: DayTrend) => string;
 }
 
 /** A bar for each day or week, at its date. The page has the same as a table. */
-export function DayBars({ label, days, range, width, parts, ticks, tickText, reading }: Props) {
+export function DayBars({ label, days, range, width, value, ticks, tickText, reading }: Props) {
   const [pointed, setPointed] = useState<number | null>(null);
   const first = Date.parse(range.from);
   const end = Math.max(Date.parse(range.to) + DAY_MILLISECONDS, Date.parse(days.at(-1)?.day ?? range.to) + width * DAY_MILLISECONDS);
   const span = end - first;
-  const totals = days.map(day => parts.reduce((sum, { value }) => sum + Math.max(0, value(day)), 0));
-  const full = fullBar(totals) || 1;
+  const full = fullBar(days.map(value)) || 1;
   const lines = ticks(full);
   const place = (day: DayTrend) => (100 * (Date.parse(day.day) - first)) / span;
   const height = (seconds: number) => `${(100 * Math.max(0, seconds)) / full}%`;
@@ -46,31 +37,20 @@ export function DayBars({ label, days, range, width, parts, ticks, tickText, rea
   };
   return (
     <>
-      {parts.length > 1 && (
-        <ul class="legend small">
-          {parts.map(({ name, title }) => (
-            <li key={name}>
-              <span class={`swatch ${name}`} aria-hidden="true" /> {title}
-            </li>
-          ))}
-        </ul>
-      )}
       <div class="day-bars" role="img" aria-label={label}>
-        {lines.map(value => (
-          <span key={value} class="tick" style={{ bottom: height(value) }}>
-            {tickText(value, lines[1] ?? 1)}
+        {lines.map(line => (
+          <span key={line} class="tick" style={{ bottom: height(line) }}>
+            {tickText(line)}
           </span>
         ))}
         <div class="bars" onPointerMove={readAt} onPointerLeave={() => setPointed(null)}>
-          {days.map((day, i) => (
+          {days.map(day => (
             <div
               key={day.day}
-              class={totals[i]! > full ? 'bar cut' : 'bar'}
+              class={value(day) > full ? 'bar cut' : 'bar'}
               style={{ left: `${place(day)}%`, width: `${(100 * width * DAY_MILLISECONDS) / span}%` }}
             >
-              {parts.map(
-                ({ name, value }) => value(day) > 0 && <span key={name} class={`swatch ${name}`} style={{ height: height(value(day)) }} />,
-              )}
+              {value(day) > 0 && <span class="swatch work" style={{ height: height(value(day)) }} />}
             </div>
           ))}
         </div>

@@ -11,7 +11,7 @@ import type { Column } from '../../parts/table.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, duration, number, percent, unbroken } from '../../text/format.js';
 import { searchOf } from '../builds/search.js';
-import { type BarPart, DayBars } from './day-bars.js';
+import { DayBars } from './day-bars.js';
 import { DayPlot, type DayPlotProps } from './day-plot.js';
 import { dateOf } from './growth.js';
 
@@ -29,7 +29,7 @@ export function DayCharts({ project, trend, total, width }: Props) {
   const range = { from: trend.from, to: trend.to };
   const name = width === 1 ? 'Day' : 'Week of';
   const by = width === 1 ? 'by day' : 'by week';
-  const columns = [dayColumn(name, day => buildsOf(project, trend, day, width)), ...COLUMNS, ...jobColumns(project)];
+  const columns = [dayColumn(name, day => buildsOf(project, trend, day, width)), ...COLUMNS];
   return (
     <>
       <dl class="figures trend-figures">
@@ -70,7 +70,7 @@ export function DayCharts({ project, trend, total, width }: Props) {
         <DayBars
           label={`Node-minutes ${by}`}
           {...{ days, range, width }}
-          parts={JOB_PARTS}
+          value={({ job_seconds }) => job_seconds}
           ticks={max => minuteTicks(max, 4)}
           tickText={seconds => number(seconds / 60)}
           reading={day =>
@@ -78,7 +78,7 @@ export function DayCharts({ project, trend, total, width }: Props) {
           }
         />
         <p class="small quiet">
-          The time of all jobs from the first request to the end, of incomplete builds and of each CI run too.{' '}
+          The time of all jobs from the first request to the end, including those of incomplete builds and of earlier CI runs.{' '}
           {total.price ? (
             'The cost counts the set-up of each job, and whole billing steps.'
           ) : (
@@ -118,8 +118,6 @@ function buildsOf(project: ProjectLine, { branch }: BuildTrend, from: string, da
   return withQuery(projectPath(project.name, 'builds'), { q: searchOf(query) });
 }
 
-const JOB_PARTS: BarPart[] = [{ name: 'work', title: 'node-minutes', value: ({ job_seconds }) => job_seconds }];
-
 const minutes = ({ job_seconds }: DayTrend) => number(job_seconds / 60);
 
 /** Builds with failures; null: their clients report none. */
@@ -154,11 +152,7 @@ const COLUMNS: Column<DayTrend>[] = [
     isExtra: true,
     cell: ({ median_test_seconds }) => <Duration seconds={median_test_seconds} />,
   },
-];
-const jobColumns = (project: ProjectLine): Column<DayTrend>[] => [
   { name: 'jobs', title: 'Jobs', isNumber: true, isExtra: true, cell: ({ jobs }) => number(jobs) },
   { name: 'minutes', title: 'Node-minutes', isNumber: true, cell: minutes },
-  ...(project.settings.price === null
-    ? []
-    : [{ name: 'cost', title: 'Cost', isNumber: true, cell: ({ price }: DayTrend) => price && priceText(price) }]),
+  { name: 'cost', title: 'Cost', isNumber: true, cell: ({ price }) => price && priceText(price) },
 ];

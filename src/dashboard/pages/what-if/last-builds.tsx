@@ -12,15 +12,17 @@ export function LastBuilds({ last }: { last: NodeCountsAnswer }) {
 }
 
 function columnsOf({ builds, target, recommended }: NodeCountsAnswer): Column<NodeCount>[] {
-  const columns: (Column<NodeCount> | null)[] = [
+  return [
     { name: 'nodes', title: 'Nodes', isNumber: true, cell: ({ nodes }) => (nodes === recommended ? <strong>▸ {nodes}</strong> : nodes) },
     { name: 'median', title: 'Median', isNumber: true, cell: ({ median_wall }) => <Duration seconds={median_wall} /> },
     { name: 'high', title: '9 of 10 within', isNumber: true, cell: ({ p90_wall }) => <Duration seconds={p90_wall} /> },
-    target === null
-      ? null
-      : { name: 'within', title: `In ${duration(target)}`, isNumber: true, cell: ({ within }) => `${within} of ${builds.length}` },
+    {
+      name: 'within',
+      title: `In ${duration(target)}`,
+      isNumber: true,
+      cell: ({ within }) => (within === null ? null : `${within} of ${builds.length}`),
+    },
     { name: 'work', title: 'Node-minutes', isNumber: true, isExtra: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
     { name: 'cost', title: 'Cost', isNumber: true, isExtra: true, cell: ({ price }) => price && priceText(price) },
   ];
-  return columns.filter(column => column !== null);
 }

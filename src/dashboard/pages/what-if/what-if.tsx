@@ -143,7 +143,7 @@ function Played({ project, build, choices, answer, last }: PlayedProps) {
       <FoldedTable
         title="The chart as a table"
         label="Numbers of nodes"
-        columns={COLUMNS.filter(({ name }) => name !== 'cost' || variants[0]!.price)}
+        columns={COLUMNS}
         rows={variants}
         keyOf={variant => variant.nodes}
       />
