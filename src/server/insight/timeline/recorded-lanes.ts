@@ -58,9 +58,11 @@ function recordedLane(
   }
   dropUnrecorded(spans);
   // A job may record its files in parts. One that was run again records some of them again.
-  const repeats = spans.filter(({ files }, i) => {
-    const had = new Set(spans.slice(0, i).flatMap(before => before.files));
-    return files.some(file => had.has(file));
+  const had = new Set<number>();
+  const repeats = spans.filter(({ files }) => {
+    const isRepeat = files.some(file => had.has(file));
+    for (const file of files) had.add(file);
+    return isRepeat;
   });
   return { node_index, start: spans[0]!.from, recordedAt: last, restartedAt: repeats.map(({ from }) => from), end: last, spans };
 }
