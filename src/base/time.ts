@@ -5,5 +5,10 @@ export function timestamp(millis: number): string {
   return new Date(Math.min(LAST_MILLIS, Math.max(0, millis))).toISOString();
 }
 
+/** A day since 1970, UTC, as 2026-11-22. */
+export function dateOf(day: number): string {
+  return timestamp(day * DAY_MILLISECONDS).slice(0, 10);
+}
+
 /** The end of the year 9999. */
 const LAST_MILLIS = 253_402_300_799_999;

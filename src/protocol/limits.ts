@@ -91,6 +91,8 @@ export const limits = {
   casesPerEntry: 1_000_000_000,
   caseNameMaxCharacters: 4096,
   caseCharactersPerFile: 131_072,
+  /** Files that failed whose cases a node tells although they are short, and that the verdict of a build names. */
+  namedFailures: 3,
   /** Names of cases that passed in the whole file only. */
   passedWholePerFile: 20,
 } as const;

@@ -15,15 +15,18 @@ export function costOf(settings: PriceSettings, jobs: readonly number[]): Price 
 /** The same of durations with the number of jobs that ran so long. */
 export function priceOf(settings: PriceSettings, jobs: readonly (readonly [seconds: number, jobs: number])[]): Price | null {
   const { price } = settings;
-  const paid = jobs.reduce((sum, [seconds, count]) => sum + count * paidSeconds(settings, [seconds]), 0);
+  const paid = jobs.reduce((sum, [seconds, count]) => sum + count * paidSecondsOf(settings, seconds), 0);
   return price && { amount: rounded((price.amount * paid) / 60, 1e6), currency: price.currency };
 }
 
 /** The time of jobs that is paid: with their set-up, in whole steps. */
-export function paidSeconds({ setup, billing_step }: PriceSettings, jobs: readonly number[]): number {
-  const step = billing_step ?? 0;
-  const paid = jobs.map(seconds => seconds + (setup ?? 0)).map(seconds => (step > 0 ? step * Math.ceil(seconds / step) : seconds));
-  return paid.reduce((sum, seconds) => sum + seconds, 0);
+export function paidSeconds(settings: PriceSettings, jobs: readonly number[]): number {
+  return jobs.reduce((sum, seconds) => sum + paidSecondsOf(settings, seconds), 0);
+}
+
+function paidSecondsOf({ setup, billing_step: step }: PriceSettings, seconds: number): number {
+  const whole = seconds + (setup ?? 0);
+  return step !== null && step > 0 ? step * Math.ceil(whole / step) : whole;
 }
 
 /** An amount as `$1,204`, `$12.40`, `$0.064`: to the cent, and below ten cents to two digits. */

@@ -13,8 +13,6 @@ import type { CaseReport } from './piece.js';
 const LEAST_SECONDS = 1;
 /** A file is long when it takes this part of what its node ran: the nodes of a queue run nearly the same. */
 const LONG_PART = 0.4;
-/** Short files that failed whose cases a node tells: the page of a build names so many. */
-const FAILED_FILES = 3;
 /** The most bytes of files in one request. The rest of the request is smaller than what this leaves. */
 const MOST_BYTES = limits.caseReportBytesPerRequest - 65_536;
 /** Nothing depends on what is reported, so it is tried once, for a short time. */
@@ -76,7 +74,7 @@ export class TestCases {
       return { ...node, ci_build_id, files, ...(this.runner !== null && { runner: this.runner }) };
     });
     // A file that failed may have run in part. Without a runner, its cases do not replace those by which it is cut.
-    const failed = this.#failed.filter(file => !isLong(file)).slice(0, FAILED_FILES);
+    const failed = this.#failed.filter(file => !isLong(file)).slice(0, limits.namedFailures);
     for (const files of inRequests(failed)) requests.push({ ...node, ci_build_id, files });
     for (const message of requests) {
       const isTold = await short.post('/v2/test_cases', message, () => true, 0).catch(() => false);

@@ -44,8 +44,11 @@ function File({ project, history }: { project: string; history: FileHistory }) {
         {results > 0 && (
           <p class="rest">
             {failuresText(history)}
-            {failed[0] && <a href={build(failed[0].build_id)}>{commitOf(failed[0].commit_hash)}</a>}
-            {failed[0] && '.'}
+            {failed[0] && (
+              <>
+                <a href={build(failed[0].build_id)}>{commitOf(failed[0].commit_hash)}</a>.
+              </>
+            )}
           </p>
         )}
         <p class="whole-path">

@@ -1,3 +1,4 @@
+import { capitalized } from '../../../base/capitalized.js';
 import { agree } from '../../../base/plural.js';
 import type { NodeTrends } from '../../../protocol/answers/trends.js';
 import { count, number } from '../../text/format.js';
@@ -13,7 +14,7 @@ export function nodesSentence({ nodes, builds }: Pick<NodeTrends, 'nodes' | 'bui
     .map(node => `node ${node.node_index} was slow in ${number(node.slow_builds)} of ${number(known(node.slowness))} builds`);
   const rest = slow.length > 3 ? `, and ${number(slow.length - 3)} more` : '';
   const sentence = named.join(', ') + rest;
-  return `${sentence[0]!.toUpperCase()}${sentence.slice(1)}: the ${agree(slow.length, 'runner', 'runners')}, not the split.`;
+  return `${capitalized(sentence)}: the ${agree(slow.length, 'runner', 'runners')}, not the split.`;
 }
 
 /** Says which builds the page leaves out: "; 3 builds with 12 and 16 nodes are left out". */

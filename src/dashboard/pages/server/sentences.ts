@@ -1,8 +1,7 @@
+import { capitalized } from '../../../base/capitalized.js';
 import { agree } from '../../../base/plural.js';
 import type { ServerAnswer, ServerProcess } from '../../../protocol/messages/dashboard.js';
 import { count, number } from '../../text/format.js';
-
-export const capitalized = (text: string) => text.replace(/^./, letter => letter.toUpperCase());
 
 const RECORDS: Record<string, string> = {
   build: 'builds',

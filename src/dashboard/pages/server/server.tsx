@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { capitalized } from '../../../base/capitalized.js';
 import type { ClientLine, RefusedLine, ServerAnswer, ServerProcess } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
 import { When } from '../../parts/amounts.js';
@@ -9,7 +10,7 @@ import { Loaded } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import { bytes, count, number } from '../../text/format.js';
 import { visible } from '../../text/path-text.js';
-import { capitalized, checkName, checksOf, deletedSentence, recordName, serverSentences } from './sentences.js';
+import { checkName, checksOf, deletedSentence, recordName, serverSentences } from './sentences.js';
 
 /** Interval at which the page is loaded again, in seconds. */
 const REFRESH = 5;

@@ -1,3 +1,4 @@
+import { capitalized } from '../../../base/capitalized.js';
 import type { Problem } from '../../data/api.js';
 
 const ANOTHER = 'For another one, run "ballast dashboard link" on the machine of the server.';
@@ -13,7 +14,7 @@ export function refusalOf({ status, reasons }: Pick<Problem, 'status' | 'reasons
     : `The password is wrong. You can also use a link. ${ANOTHER}`;
 }
 
-const sentenceOf = (text: string) => `${text.replace(/^./, letter => letter.toUpperCase()).replace(/[.!?]$/, '')}.`;
+const sentenceOf = (text: string) => `${capitalized(text).replace(/[.!?]$/, '')}.`;
 
 /** Tells who comes back that the session has ended, by the reasons of a 401; null: there was none, or it was signed out. */
 export function endingOf([reason = '']: readonly string[]): string | null {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { DAY_MILLISECONDS } from '../../../base/time.js';
+import { DAY_MILLISECONDS, dateOf } from '../../../base/time.js';
 import type { BuildTrend, DayTrend } from '../../../protocol/answers/trends.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { priceText } from '../../../protocol/price.js';
@@ -13,7 +13,6 @@ import { count, duration, number, percent, unbroken } from '../../text/format.js
 import { searchOf } from '../builds/search.js';
 import { DayBars } from './day-bars.js';
 import { DayPlot, type DayPlotProps } from './day-plot.js';
-import { dateOf } from './growth.js';
 
 interface Props {
   project: ProjectLine;

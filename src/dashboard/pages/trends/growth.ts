@@ -1,4 +1,4 @@
-import { DAY_MILLISECONDS } from '../../../base/time.js';
+import { DAY_MILLISECONDS, dateOf } from '../../../base/time.js';
 import type { BuildTrend, DayTrend, FileTrend } from '../../../protocol/answers/trends.js';
 import { count, duration, percent } from '../../text/format.js';
 import { commitOf, nameOf } from '../../text/in-sentence.js';
@@ -28,9 +28,6 @@ export function spansOf({ to, days }: Pick<BuildTrend, 'to' | 'days'>): Spans | 
     isNow: dateOf(end) === to,
   };
 }
-
-/** The date of a day, by its number since 1970. */
-export const dateOf = (day: number) => new Date(day * DAY_MILLISECONDS).toISOString().slice(0, 10);
 
 /** A ratio between this and its inverse is none that a sentence names. */
 const AS_BEFORE = 1.03;

@@ -48,7 +48,9 @@ export function TrendsPage({ project }: ProjectPageProps) {
   const spans = daily.data && spansOf(daily.data);
   const total = useLive<BuildTrend>(withQuery(path, { days, by: 'range' }), request, () => REFRESH);
   const hasPrice = project.settings.price !== null;
-  const spent = useLive<BuildTrend>(hasPrice ? withQuery('/v1/trends/builds', { days, by: 'range' }) : null, request, () => REFRESH);
+  const ofAll = hasPrice && branch !== null ? withQuery('/v1/trends/builds', { days, by: 'range' }) : null;
+  const others = useLive<BuildTrend>(ofAll, request, () => REFRESH);
+  const spent = branch === null ? total : others;
   const first = useLive<BuildTrend>(spans && withQuery(path, { ...spans.first, by: 'range' }), request);
   const last = useLive<BuildTrend>(spans && withQuery(path, { ...spans.last, by: 'range' }), request, () => REFRESH);
   const files = useLive<FileTrends>(

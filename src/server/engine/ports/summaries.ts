@@ -84,8 +84,9 @@ export interface DaySummary {
 }
 
 /**
- * The sums of a day: numbers of builds, and of the CI runs of all of them, and durations of complete ones. `incomplete`: files are missing, and the build was not `cancelled`. `unplanned`: nobody knows whether files are missing; such a build counts as complete, and saves
- * nothing, unless it is `partial`. `passed`: complete, and no file failed, as its clients report.
+ * The sums of a day: numbers of builds, and of the CI runs of all of them, and durations of complete ones. `incomplete`: files are missing, and
+ * the build was not `cancelled`. `unplanned`: nobody knows whether files are missing; such a build counts as complete, and saves nothing, unless
+ * it is `partial`. `passed`: complete, and no file failed, as its clients report.
  */
 export type DaySum =
   | 'builds'

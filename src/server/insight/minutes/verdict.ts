@@ -2,10 +2,10 @@ import { durationText } from '../../../base/duration.js';
 import { agree, pluralize } from '../../../base/plural.js';
 import { NAME_CHARACTERS, shortened } from '../../../base/shortened.js';
 import { type FailedFile, type MinutePartAnswer, type MinutesAnswer, PART_TITLES } from '../../../protocol/answers/minutes.js';
+import { limits } from '../../../protocol/limits.js';
 import { filesAmong } from '../../../protocol/piece-path.js';
 import { median } from '../../planning/estimating/median.js';
 import { expectedSeconds, hasRecordedLast, hasRestarted, type NodeLane, type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
-import { FAILED_NAMED } from './failed-cases.js';
 import type { FileOutcomes } from './file-outcomes.js';
 import type { LongExecution } from './floor.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay } from './last-node.js';
@@ -67,9 +67,9 @@ function joined(sentences: readonly string[]): string {
 
 /** The first of the files that failed, by name, test case and node; no text: none did. */
 function failuresOf(failed: readonly FailedFile[]): Verdict {
-  const paths = failed.slice(0, FAILED_NAMED).map(({ path }) => path);
+  const paths = failed.slice(0, limits.namedFailures).map(({ path }) => path);
   if (failed.length === 0) return { text: '', paths };
-  const names = failed.slice(0, FAILED_NAMED).map(file => `${file.path}${caseText(file)} on node ${file.node_index}`);
+  const names = failed.slice(0, limits.namedFailures).map(file => `${file.path}${caseText(file)} on node ${file.node_index}`);
   const more = failed.length - names.length;
   const count = filesAmong(failed.map(({ path }) => path));
   const pieces = count < failed.length ? `, in ${failed.length} pieces` : '';

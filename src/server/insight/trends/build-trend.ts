@@ -1,5 +1,5 @@
 import { wholeMilliseconds } from '../../../base/rounding.js';
-import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
+import { dateOf } from '../../../base/time.js';
 import { PART_NAMES } from '../../../protocol/answers/minutes.js';
 import type { BuildTrend, DayTrend } from '../../../protocol/answers/trends.js';
 import { type PriceSettings, priceOf } from '../../../protocol/price.js';
@@ -7,11 +7,6 @@ import { type METHODS, SUM_NAMES } from '../../engine/days.js';
 import type { DaySum, DaySummary, Summaries } from '../../engine/ports/summaries.js';
 import { middleOf } from '../../planning/estimating/median.js';
 import { idleShare } from './summary.js';
-
-/** A day as 2026-11-22. */
-export function dateOf(day: number): string {
-  return timestamp(day * DAY_MILLISECONDS).slice(0, 10);
-}
 
 /** The builds of several days together, under one day. */
 function addDays(first: number, days: readonly DaySummary[]): DaySummary {

@@ -1,11 +1,11 @@
 import { wholeMilliseconds } from '../../../base/rounding.js';
-import { DAY_MILLISECONDS } from '../../../base/time.js';
+import { DAY_MILLISECONDS, dateOf } from '../../../base/time.js';
 import type { ProjectOverview } from '../../../protocol/answers/trends.js';
 import { emptyDay } from '../../engine/days.js';
 import type { Project } from '../../engine/ports/access.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import { ALWAYS, buildLines } from './build-lines.js';
-import { completeBuilds, dateOf, jobsIn, medianOf, plannedBuilds } from './build-trend.js';
+import { completeBuilds, jobsIn, medianOf, plannedBuilds } from './build-trend.js';
 import { idleShare, type Trend } from './summary.js';
 
 /** Builds of a project that the dashboard's list of projects has. */

@@ -1,3 +1,4 @@
+import { capitalized } from '../../../base/capitalized.js';
 import { durationText } from '../../../base/duration.js';
 import { agree, pluralize } from '../../../base/plural.js';
 import { rounded, wholeMilliseconds } from '../../../base/rounding.js';
@@ -5,7 +6,7 @@ import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
 import type { NodeCount, NodeCountsAnswer, Variant } from '../../../protocol/answers/what-if.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
-import { priceOf, priceText } from '../../../protocol/price.js';
+import { priceText } from '../../../protocol/price.js';
 import type { Price } from '../../../protocol/project-settings.js';
 import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
 import { settingsOf } from '../../engine/access.js';
@@ -14,6 +15,7 @@ import type { Millis, Store } from '../../engine/ports/store.js';
 import { mean, median } from '../../planning/estimating/median.js';
 import { newestSubject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
+import { jobsIn } from '../trends/build-trend.js';
 import { isOutOfDate, withSummaries } from '../trends/summary.js';
 import { whatIfOfRun } from './prepare-what-if.js';
 import { type Scenario, usefulNodesOf } from './scenario.js';
@@ -70,10 +72,7 @@ export async function buildsToPlay(
   return {
     ...{ builds, left_out },
     usual: usualNodeTotal(last.filter(({ node_total }) => node_total <= limits.playedNodes)),
-    spent: priceOf(
-      await settingsOf(store.access, project),
-      days.flatMap(({ jobs }) => jobs),
-    ),
+    spent: jobsIn(days, await settingsOf(store.access, project)).price,
     outdated: searched.flatMap(({ build, summary }) => (isOutOfDate(build, summary) ? build : [])),
   };
 }
@@ -242,5 +241,3 @@ function costOfOther(found: NodeCount, usual: NodeCount, spent: Price | null): s
     ? `${nodes} as many node-minutes as ${usual.nodes}.`
     : `${nodes} ${Math.abs(part)} % ${part > 0 ? 'more' : 'fewer'} node-minutes than ${usual.nodes}.`;
 }
-
-const capitalized = (sentence: string) => sentence[0]!.toUpperCase() + sentence.slice(1);

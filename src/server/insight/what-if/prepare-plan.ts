@@ -20,7 +20,7 @@ import { assume } from './assumptions.js';
 import { deviationsOf } from './deviations.js';
 import { type Observed, observe, showsPullCost } from './observed.js';
 import { decidingNodes, knownPieces, usualNodes } from './prepare-what-if.js';
-import { mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf } from './scenario.js';
+import { mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf, variantsWith } from './scenario.js';
 import { speedsIn } from './speeds.js';
 import { hadPieces } from './what-if.js';
 
@@ -113,13 +113,13 @@ export function planAnswer(
   variants: readonly Variant[],
 ): PlanAnswer {
   const { assumptions, files, unknown_files, total, longest } = suite;
-  const of = (counts: readonly number[]) => variants.filter(variant => counts.includes(variant.nodes));
+  const asked = variantsWith(variants, nodes);
   return {
     ...{ assumptions, files, unknown_files, total },
-    variants: of(nodes),
-    useful_nodes: usefulNodesOf(of(deciding), mostUseful, scenario.settings.setup),
+    variants: asked,
+    useful_nodes: usefulNodesOf(variantsWith(variants, deciding), mostUseful, scenario.settings.setup),
     longest,
-    nodes_within: within === null ? null : nodesWithin(of(nodes), within),
+    nodes_within: within === null ? null : nodesWithin(asked, within),
   };
 }
 

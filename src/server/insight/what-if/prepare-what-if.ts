@@ -21,7 +21,7 @@ import { buildHead, findSubject, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { baselinesOf } from './savings.js';
-import { usefulNodesOf } from './scenario.js';
+import { usefulNodesOf, variantsWith } from './scenario.js';
 import { type Candidate, type Changes, hadPieces, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
 
 /** A build with another number of nodes is shown beside a played one if it was created within this time of it. */
@@ -134,12 +134,11 @@ export function whatIfAnswer(
   { worth_cutting, pieces }: Pick<WhatIfAnswer, 'worth_cutting' | 'pieces'>,
 ): WhatIfAnswer {
   const { assumptions, mostUseful, longest, scenario } = whatIf;
-  const of = (counts: readonly number[]) => variants.filter(variant => counts.includes(variant.nodes));
   return {
     ...head,
     assumptions,
-    variants: of(nodes).map(variant => ({ ...variant, measured: measured.get(variant.nodes) ?? null })),
-    useful_nodes: usefulNodesOf(of(deciding), mostUseful, scenario.settings.setup),
+    variants: variantsWith(variants, nodes).map(variant => ({ ...variant, measured: measured.get(variant.nodes) ?? null })),
+    useful_nodes: usefulNodesOf(variantsWith(variants, deciding), mostUseful, scenario.settings.setup),
     longest: longest && { ...longest, seconds: wholeMilliseconds(longest.seconds) },
     baselines,
     pieces,

@@ -220,6 +220,11 @@ export function usefulNodesOf(variants: readonly Pick<Variant, 'nodes' | 'wall'>
   return Math.min(most, enough?.nodes ?? most);
 }
 
+/** The variants with these numbers of nodes. */
+export function variantsWith(variants: readonly Variant[], counts: readonly number[]): Variant[] {
+  return variants.filter(({ nodes }) => counts.includes(nodes));
+}
+
 /** The least number of nodes that ends within these seconds; null: none does. */
 export function nodesWithin(variants: readonly Variant[], seconds: number): number | null {
   return variants.find(({ wall }) => wall <= seconds)?.nodes ?? null;

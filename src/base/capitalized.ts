@@ -1,0 +1,2 @@
+/** A text whose first letter is a capital. */
+export const capitalized = (text: string) => text.replace(/^./, letter => letter.toUpperCase());
