@@ -32,7 +32,7 @@ describe('ballast plan', () => {
       'nodes  wall time  node-minutes  ratio to the floor',
       '    2       60 s           2.0  1.000',
       '  * 3       40 s           2.0  1.000',
-      '    4       40 s           2.7  1.000 (longest file)',
+      '    4       40 s           2.0  1.000 (longest file)',
       '',
       '* more than 3 nodes bring little',
     ]);

@@ -31,24 +31,33 @@ describe('the first line of the projects', () => {
 });
 
 describe('what projects cost', () => {
-  const costOf = (amount: number, currency = 'USD') => ({ cost_30_days: { price: { amount, currency }, jobs: 656, ci_runs: 42 } });
+  const costOf = (amount: number, currency = 'USD', since = '2026-10-31') => ({
+    cost_30_days: { since, price: { amount, currency }, jobs: 656, ci_runs: 42 },
+  });
+  const now = Date.parse('2026-11-29T08:00:00Z');
 
   it('is the sum over all projects', () => {
-    expect(projectCosts([overviewOf('a', costOf(61.11)), overviewOf('b', costOf(0.5)), overviewOf('new')])).toEqual([
+    expect(projectCosts([overviewOf('a', costOf(61.11)), overviewOf('b', costOf(0.5)), overviewOf('new')], now)).toEqual([
       'The last 30 days cost $61.61: 1\u202f312 jobs of 84 CI runs.',
     ]);
+  });
+
+  it('is that of the days since the first build, which may be fewer than thirty', () => {
+    const young = (since: string) => projectCosts([overviewOf('a', costOf(1, 'USD', since))], now)[0];
+    expect(young('2026-11-18')).toMatch(/^The last 12 days cost \$1\.00: /);
+    expect(young('2026-11-29')).toMatch(/^The last day cost \$1\.00: /);
   });
 
   it('is an amount for each currency, and does not speak for projects without a price', () => {
     const recent = { id: 'b', state: 'complete', wall: 1, floor: 1, failed: 0, missing: 0 } as const;
     const projects = [overviewOf('a', costOf(61.11)), overviewOf('b', { recent: [recent] }), overviewOf('c', costOf(3, 'EUR'))];
-    expect(projectCosts(projects)).toEqual([
+    expect(projectCosts(projects, now)).toEqual([
       'The last 30 days cost $61.11 and €3.00: 1\u202f312 jobs of 84 CI runs, in 2 projects with a price.',
     ]);
   });
 
   it('is nothing that a page says without a price, or before the first job', () => {
-    const idle = { price: { amount: 0, currency: 'USD' }, jobs: 0, ci_runs: 0 };
+    const idle = { since: '1970-01-01', price: { amount: 0, currency: 'USD' }, jobs: 0, ci_runs: 0 };
     expect([projectCosts([overviewOf('a')]), projectCosts([overviewOf('a', { cost_30_days: idle })])]).toEqual([[], []]);
   });
 });

@@ -64,11 +64,13 @@ describe('a project whose builds were run again, and some of their jobs, too', (
 
   it('has the sum of these prices as that of its days', async () => {
     const all = { builds: 2, ci_runs: 4, jobs: 19, price: { amount: expect.closeTo(billed(jobs.flat()), 5), currency: 'USD' } };
-    expect((await get('/v1/trends/builds?by=range')).days).toMatchObject([all]);
+    const { setup } = SETTINGS;
+    const job_seconds = jobs.flat().reduce((sum, each) => sum + each + setup, 0);
+    expect((await get('/v1/trends/builds?by=range')).days).toMatchObject([{ ...all, job_seconds }]);
     const browser = await signedInOperator(shared.url, shared.store, clock.millis);
     const { projects } = (await browser.get('/dashboard/projects')).json as any;
     const { price, ci_runs } = all;
-    expect(projects.find(({ id }: any) => id === client.id).cost_30_days).toEqual({ price, jobs: 19, ci_runs });
+    expect(projects.find(({ id }: any) => id === client.id).cost_30_days).toEqual({ since: expect.any(String), price, jobs: 19, ci_runs });
   });
 
   it('has a price that follows its settings, without another reading of its builds', async () => {

@@ -132,10 +132,10 @@ function describeNodes(variants: PlanAnswer['variants']): string {
 
 function table({ variants, useful_nodes, files, unknown_files, total, longest, assumptions }: PlanAnswer): string[] {
   const hasPrice = variants.some(({ price }) => price);
-  const rows = variants.map(({ nodes, wall, node_seconds, price, ratio, bound_by_file }) => [
+  const rows = variants.map(({ nodes, wall, job_seconds, price, ratio, bound_by_file }) => [
     nodes === useful_nodes ? `* ${nodes}` : String(nodes),
     durationText(wall),
-    (node_seconds / 60).toFixed(1),
+    (job_seconds / 60).toFixed(1),
     ...(hasPrice ? [price ? priceText(price) : ''] : []),
     `${ratio.toFixed(3)}${bound_by_file ? ' (longest file)' : ''}`,
   ]);

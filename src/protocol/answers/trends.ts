@@ -84,10 +84,15 @@ export interface DayTrend {
   with_failures: Count;
   /** All files of their plans were recorded, and none failed, as the clients report. */
   passed: Count;
-  /** The CI runs of all these builds, their jobs, and the time of these from the first request to the end, each in whole seconds. */
+  /** The first of these days on which a build ended, as 2026-11-22. */
+  since: string;
+  /**
+   * The CI runs of all these builds, their jobs, and the time of these: from the first request to the end, each in whole seconds, and the
+   * set-up that the settings of the project state.
+   */
   ci_runs: Count;
   jobs: Count;
-  job_seconds: Count;
+  job_seconds: number;
   /** Price of these jobs; null: the project has no price. */
   price: Price | null;
   /** Means over the builds. */
@@ -253,7 +258,7 @@ export interface ProjectOverview {
   /** Planned builds without a missing file, of which that is the sum. */
   builds_30_days: Count;
   /** The jobs of all builds that ended in the last 30 days; null: the project has no price. */
-  cost_30_days: { price: Price; jobs: Count; ci_runs: Count } | null;
+  cost_30_days: ({ price: Price } & Pick<DayTrend, 'since' | 'jobs' | 'ci_runs'>) | null;
   /** The last builds that have ended, oldest first. `id`: of the build, or of its CI run if nothing was recorded. */
   recent: ({ id: Uuid } & Pick<BuildLine, 'state'> & Pick<BuildLineSummary, 'wall' | 'floor' | 'failed' | 'missing'>)[];
 }

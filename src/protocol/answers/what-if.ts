@@ -6,9 +6,7 @@ import type { BuildHead } from './build-head.js';
 export interface Variant {
   nodes: Count;
   wall: number;
-  /** Sum over the nodes of their set-up, and of the time from their start to the end of the last one. */
-  node_seconds: number;
-  /** The same, but each node only until its own end, and without its set-up: how long the jobs run. */
+  /** How long the jobs run: each from its set-up to the end of its own node. */
   job_seconds: number;
   /** Price of the jobs, with their set-up; null: the project has no price. */
   price: Price | null;
@@ -28,7 +26,7 @@ export interface Assumptions {
   start_spread: number;
   /** Seconds that a node loses between two batches. */
   pull_cost: number;
-  /** Seconds that the job of a node takes before the node starts. They count in `node_seconds`. 0 as long as nobody stated them. */
+  /** Seconds that the job of a node takes before the node starts. They count in `job_seconds`. 0 as long as nobody stated them. */
   setup: number;
   /** `then`: planned with the estimates of that build; `now`: with those of today; `exact`: with the recorded times. */
   estimates: 'then' | 'now' | 'exact';
@@ -95,8 +93,8 @@ export interface NodeCount {
   median_wall: number;
   /** Nine of ten builds take at most this. */
   p90_wall: number;
-  /** The mean of their node time, with the set-up of the jobs (see Variant). */
-  node_seconds: number;
+  /** The mean time of the jobs of a build (see Variant). */
+  job_seconds: number;
   /** Mean price of the jobs of a build; null: the project has no price. */
   price: Price | null;
   /** Number of the builds that end within the target; null: none is set. */

@@ -19,7 +19,7 @@ export interface WhatIfQuery extends CiRunQuery {
   start_spread?: Seconds;
   /** Seconds that a node loses with each batch. Without it, as observed. */
   pull_cost?: Seconds;
-  /** Seconds that the job of a node takes before the node starts. They count in `node_seconds` and `useful_nodes`. Without it, the setting of the project, else nothing in `node_seconds` and 30 in `useful_nodes`. */
+  /** Seconds that the job of a node takes before the node starts. They count in `job_seconds` and `useful_nodes`. Without it, the setting of the project, else nothing in `job_seconds` and 30 in `useful_nodes`. */
   setup?: Seconds;
   /** True if long files run in pieces of known test cases, as `ballast queue --pieces` runs them. Missing: as in the build. */
   in_pieces?: boolean;

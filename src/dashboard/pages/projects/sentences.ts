@@ -29,8 +29,8 @@ export function projectsSentence(projects: readonly ProjectOverview[]): string {
 }
 
 /** Says what the projects with a price cost. Those without builds have nothing to pay. */
-export function projectCosts(projects: readonly ProjectOverview[]): string[] {
+export function projectCosts(projects: readonly ProjectOverview[], now?: number): string[] {
   const spent = projects.flatMap(({ cost_30_days }) => cost_30_days ?? []);
   const isPart = projects.some(({ cost_30_days, recent }) => !cost_30_days && recent.length > 0);
-  return costSentences(30, spent, isPart ? `, in ${count(spent.length, 'project')} with a price` : '');
+  return costSentences(spent, isPart ? `, in ${count(spent.length, 'project')} with a price` : '', now);
 }

@@ -77,9 +77,9 @@ export function DayCharts({ project, trend, total, width }: Props) {
           }
         />
         <p class="small quiet">
-          The time of all jobs from the first request to the end, including those of incomplete builds and of earlier CI runs.{' '}
+          The time of all jobs with their set-up, including those of incomplete builds and of earlier CI runs.{' '}
           {total.price ? (
-            'The cost counts the set-up of each job, and whole billing steps.'
+            'The cost counts whole billing steps.'
           ) : (
             <>
               With <a href={projectPath(project.name, 'settings')}>a price</a>, this page says what it costs.

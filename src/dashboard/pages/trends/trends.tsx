@@ -74,7 +74,7 @@ export function TrendsPage({ project }: ProjectPageProps) {
                 isKnown
                   ? [
                       ...growthSentences({ spans, first: begin!, last: end!, total: only!, grown: isAll ? null : (grown[0] ?? null) }),
-                      ...costSentences(days, spent.data?.days ?? [], ', on all branches'),
+                      ...costSentences(spent.data?.days ?? [], ', on all branches'),
                     ]
                   : ['…']
               }

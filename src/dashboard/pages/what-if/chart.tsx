@@ -138,9 +138,9 @@ function Mark({ x, frame, text, isLast }: { x: number; frame: Frame; text: strin
 }
 
 function Handle({ variants, chosen, curve, frame, onChoose }: Omit<Props, 'today' | 'mark' | 'target'> & { curve: Curve; frame: Frame }) {
-  const { nodes, wall, node_seconds } = variants[chosen]!;
+  const { nodes, wall, job_seconds } = variants[chosen]!;
   const x = curve.xs[chosen]!;
-  const text = `${duration(wall)}, ${number(node_seconds / 60)} node-minutes`;
+  const text = `${duration(wall)}, ${number(job_seconds / 60)} node-minutes`;
   const labelX = Math.min(frame.width - frame.right - 90, Math.max(frame.left + 90, x));
   return (
     <g

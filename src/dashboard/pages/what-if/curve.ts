@@ -42,7 +42,7 @@ export function curveOf(variants: readonly Variant[], frame: Frame, usual: numbe
   const floor = height - bottom;
   const most = (values: number[]) => Math.max(...values, 0.001) * 1.06;
   const maxWall = Math.min(most(variants.flatMap(({ wall, measured }) => [wall, measured ?? 0])), MOST_TIMES * Math.max(usual, 0.001));
-  const maxWork = most(variants.map(({ node_seconds }) => node_seconds));
+  const maxWork = most(variants.map(({ job_seconds }) => job_seconds));
   const wallY = (seconds: number) => floor - (seconds / maxWall) * (floor - top);
   const workY = (seconds: number) => floor - (seconds / maxWork) * (floor - top);
   const xs = variants.map((_, i) => left + (i + 0.5) * column);
@@ -53,8 +53,8 @@ export function curveOf(variants: readonly Variant[], frame: Frame, usual: numbe
     xs,
     ys: heights.map(y => Math.max(top, y)),
     line: xs.map((x, i) => `${i === 0 ? 'M' : 'L'}${rounded(x)} ${rounded(heights[i]!)}`).join(''),
-    bars: variants.map(({ node_seconds }, i) => {
-      const y = workY(node_seconds);
+    bars: variants.map(({ job_seconds }, i) => {
+      const y = workY(job_seconds);
       return { x: rounded(xs[i]! - barWidth / 2), y: rounded(y), width: rounded(barWidth), height: rounded(floor - y) };
     }),
     measured: variants.flatMap(({ nodes, measured }, i) =>

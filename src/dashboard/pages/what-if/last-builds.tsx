@@ -22,7 +22,7 @@ function columnsOf({ builds, target, recommended }: NodeCountsAnswer): Column<No
       isNumber: true,
       cell: ({ within }) => (within === null ? null : `${within} of ${builds.length}`),
     },
-    { name: 'work', title: 'Node-minutes', isNumber: true, isExtra: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
+    { name: 'work', title: 'Node-minutes', isNumber: true, isExtra: true, cell: ({ job_seconds }) => number(job_seconds / 60, 1) },
     { name: 'cost', title: 'Cost', isNumber: true, isExtra: true, cell: ({ price }) => price && priceText(price) },
   ];
 }

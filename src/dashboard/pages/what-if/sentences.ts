@@ -29,7 +29,7 @@ export function piecesText({ node_total, pieces }: Pick<WhatIfAnswer, 'node_tota
 export function difference(chosen: Variant, today: Variant): string {
   if (chosen.nodes === today.nodes) return 'as in the build';
   const sooner = today.wall - chosen.wall;
-  const minutes = Math.round((chosen.node_seconds - today.node_seconds) / 60);
+  const minutes = Math.round((chosen.job_seconds - today.job_seconds) / 60);
   const time = Math.abs(sooner) < 0.5 ? 'as long' : `${duration(Math.abs(sooner))} ${sooner > 0 ? 'sooner' : 'later'}`;
   const cost =
     minutes === 0 ? 'for as many node-minutes' : `for ${count(Math.abs(minutes), 'node-minute')} ${minutes > 0 ? 'more' : 'less'}`;

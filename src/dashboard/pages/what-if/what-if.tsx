@@ -179,7 +179,7 @@ function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {
       <Figure title="Wall time">
         <Duration seconds={chosen.wall} />
       </Figure>
-      <Figure title="Node-minutes">{number(chosen.node_seconds / 60)}</Figure>
+      <Figure title="Node-minutes">{number(chosen.job_seconds / 60)}</Figure>
       {chosen.price && <Figure title="Cost">{priceText(chosen.price)}</Figure>}
       <Figure title={`Against ${count(today.nodes, 'node')}`}>{difference(chosen, today)}</Figure>
       <Figure
@@ -196,7 +196,7 @@ function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {
 const COLUMNS: Column<Variant>[] = [
   { name: 'nodes', title: 'Nodes', isNumber: true, cell: ({ nodes }) => nodes },
   { name: 'wall', title: 'Wall time', isNumber: true, cell: ({ wall }) => <Duration seconds={wall} /> },
-  { name: 'work', title: 'Node-minutes', isNumber: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
+  { name: 'work', title: 'Node-minutes', isNumber: true, cell: ({ job_seconds }) => number(job_seconds / 60, 1) },
   { name: 'cost', title: 'Cost', isNumber: true, cell: ({ price }) => (price ? priceText(price) : '') },
   { name: 'floor', title: 'Floor', isNumber: true, isLeast: true, cell: ({ floor }) => <Duration seconds={floor} /> },
   { name: 'measured', title: 'Measured', isNumber: true, isExtra: true, cell: ({ measured }) => <Duration seconds={measured} /> },

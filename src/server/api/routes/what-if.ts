@@ -101,7 +101,6 @@ const planned = {
     {
       nodes: 2,
       wall: 43.5,
-      node_seconds: 87,
       job_seconds: 83,
       price: null,
       floor: 41.5,

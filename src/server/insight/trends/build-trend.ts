@@ -35,19 +35,24 @@ export function medianOf(times: readonly number[]): number | null {
   return times.length === 0 ? null : wholeMilliseconds(middleOf(times) / 1000);
 }
 
-/** The jobs of some days, and what they cost. */
-export function jobsIn(days: readonly DaySummary[], settings: PriceSettings): Pick<DayTrend, 'ci_runs' | 'jobs' | 'job_seconds' | 'price'> {
+type Jobs = Pick<DayTrend, 'since' | 'ci_runs' | 'jobs' | 'job_seconds' | 'price'>;
+
+/** The jobs of some days, ascending, and what they cost. */
+export function jobsIn(days: readonly DaySummary[], settings: PriceSettings): Jobs {
   const times = days.flatMap(({ jobs }) => jobs);
+  const setup = settings.setup ?? 0;
   return {
+    since: dateOf(days[0]?.day ?? 0),
     ci_runs: days.reduce((sum, { sums }) => sum + sums.ci_runs, 0),
     jobs: times.reduce((sum, [, jobs]) => sum + jobs, 0),
-    job_seconds: times.reduce((sum, [seconds, jobs]) => sum + seconds * jobs, 0),
+    job_seconds: times.reduce((sum, [seconds, jobs]) => sum + (seconds + setup) * jobs, 0),
     price: priceOf(settings, times),
   };
 }
 
-/** The means and sums of a day. */
-function dayTrend(day: DaySummary, settings: PriceSettings): DayTrend {
+/** The means and sums of a group of days, ascending, under its first one. */
+function dayTrend(first: number, days: readonly DaySummary[], settings: PriceSettings): DayTrend {
+  const day = addDays(first, days);
   const { sums } = day;
   const { builds, incomplete, cancelled, unplanned, with_failures, passed, wall } = sums;
   const complete = completeBuilds(day);
@@ -56,7 +61,7 @@ function dayTrend(day: DaySummary, settings: PriceSettings): DayTrend {
   return {
     day: dateOf(day.day),
     ...{ builds, incomplete, cancelled, unplanned, with_failures, passed },
-    ...jobsIn([day], settings),
+    ...jobsIn(days, settings),
     wall: mean(wall),
     floor: mean(sums.floor),
     median_wall: medianOf(day.walls),
@@ -87,7 +92,7 @@ export async function buildTrend(
     const group = by === 'range' ? first : by === 'week' ? mondayOf(day.day) : day.day;
     groups.set(group, [...(groups.get(group) ?? []), day]);
   }
-  const trends = Array.from(groups, ([day, days]) => dayTrend(addDays(day, days), settings));
+  const trends = Array.from(groups, ([day, days]) => dayTrend(day, days, settings));
   return { branch, from: dateOf(first), to: dateOf(to), days: trends };
 }
 

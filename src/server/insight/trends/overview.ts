@@ -30,7 +30,7 @@ export async function overviewOf(
     const { wall, floor, failed, missing } = summary;
     return [{ id: build_id ?? ci_run_id!, state, wall, floor, failed, missing }];
   });
-  const { price, jobs, ci_runs } = jobsIn(days, settings);
+  const { since, price, jobs, ci_runs } = jobsIn(days, settings);
   const overview = {
     ...{ id, name, default_branch },
     builds_today: sums.builds,
@@ -45,7 +45,7 @@ export async function overviewOf(
     measured_day: measured && dateOf(measured.day),
     saved_30_days: wholeMilliseconds(days.reduce((sum, day) => sum + day.sums.saved, 0)),
     builds_30_days: days.reduce((sum, day) => sum + plannedBuilds(day), 0),
-    cost_30_days: price && { price, jobs, ci_runs },
+    cost_30_days: price && { since, price, jobs, ci_runs },
     recent: recent.slice(0, RECENT_BUILDS).reverse(),
   };
   return { answer: overview, outdated };

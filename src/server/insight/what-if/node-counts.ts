@@ -162,7 +162,7 @@ export function nodeCountsAnswer(
       nodes,
       median_wall: wholeMilliseconds(median(walls)),
       p90_wall: walls[enoughOf(walls.length) - 1]!,
-      node_seconds: wholeMilliseconds(mean(variants.map(each => each.node_seconds))),
+      job_seconds: wholeMilliseconds(mean(variants.map(each => each.job_seconds))),
       price: price && { ...price, amount: rounded(mean(variants.map(each => each.price!.amount)), 1e6) },
       within: target === null ? null : walls.filter(wall => wall <= target).length,
     };
@@ -235,7 +235,7 @@ function costOfOther(found: NodeCount, usual: NodeCount, spent: Price | null): s
     const amount = (spent.amount * found.price.amount) / usual.price.amount;
     return `The last ${SPENT_DAYS} days would have cost about ${priceText({ ...spent, amount })} instead of ${priceText(spent)}, on all branches.`;
   }
-  const part = Math.round(100 * (found.node_seconds / usual.node_seconds - 1));
+  const part = Math.round(100 * (found.job_seconds / usual.job_seconds - 1));
   const nodes = pluralize(found.nodes, 'node takes', 'nodes take');
   return part === 0
     ? `${nodes} as many node-minutes as ${usual.nodes}.`

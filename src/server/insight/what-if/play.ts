@@ -24,8 +24,6 @@ export interface PlayedNodes {
 export interface Played {
   /** From the start of the first node to the end of the last one that ran a file. */
   wall: number;
-  /** Sum over the nodes of the time from their start to the end of the last one. */
-  nodeSeconds: number;
   /** By node: the time from its start to its end. */
   jobs: Float64Array;
   /** When each node ends, in seconds since the first start; its start if it ran no file. */
@@ -82,7 +80,6 @@ export function playNodes(seconds: Float64Array, { starts, speeds, pullCost }: P
   }
   return {
     wall,
-    nodeSeconds: starts.reduce((sum, start) => sum + Math.max(0, wall - start), 0),
     jobs: ends.map((end, node) => end - starts[node]!),
     ends,
   };

@@ -47,7 +47,7 @@ export interface Scenario {
 
 /**
  * Plays a scenario with each number of nodes; with deviations, a variant has the means of several plays. Its floor is an even share of the
- * work, or the longest file if that is more: no plan ends sooner on nodes of usual speed.
+ * work, or the longest file if that is more: no plan ends sooner on nodes of usual speed. On faster ones, it is at most the wall time.
  */
 export function playVariants(scenario: Scenario, counts: readonly number[]): Variant[] {
   const { deviations, rate, settings } = scenario;
@@ -61,12 +61,11 @@ export function playVariants(scenario: Scenario, counts: readonly number[]): Var
     const { total, longest, draws, bounds } = suite === scenario.suite ? whole : draw(suite);
     const played = draws.map(drawn => play(scenario, nodes, drawn));
     const wall = mean(played.map(each => each.wall));
-    const floor = mean(bounds.map(each => Math.max(each.total / nodes, each.longest) / rate));
+    const floor = Math.min(wall, mean(bounds.map(each => Math.max(each.total / nodes, each.longest) / rate)));
     return {
       nodes,
       wall: wholeMilliseconds(wall),
-      node_seconds: wholeMilliseconds(mean(played.map(({ nodeSeconds }) => nodeSeconds)) + nodes * (settings.setup ?? 0)),
-      job_seconds: wholeMilliseconds(mean(played.map(({ jobs }) => sumOf(jobs)))),
+      job_seconds: wholeMilliseconds(mean(played.map(({ jobs }) => sumOf(jobs))) + nodes * (settings.setup ?? 0)),
       price: settings.price && {
         ...settings.price,
         amount: rounded(mean(played.map(({ jobs }) => costOf(settings, [...jobs])!.amount)), 1e6),

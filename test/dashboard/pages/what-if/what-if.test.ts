@@ -9,7 +9,6 @@ const frame = { width: 1000, height: 300, left: 60, right: 60, top: 20, bottom: 
 const variant = (nodes: number, wall: number, more: Partial<Variant> = {}): Variant => ({
   nodes,
   wall,
-  node_seconds: nodes * wall,
   job_seconds: nodes * wall,
   price: null,
   floor: wall,

@@ -40,7 +40,7 @@ describe('GET /v1/builds/:id/what_if', () => {
       [3, 40, 40, false],
       [4, 40, 40, true],
     ]);
-    expect(answer.variants[3]!.node_seconds).toBe(160);
+    expect(answer.variants[3]!.job_seconds).toBe(120);
     expect(answer.useful_nodes).toBe(3);
     expect(answer.worth_cutting).toEqual([]);
     // The same build again, by the id of its CI run.
@@ -50,7 +50,7 @@ describe('GET /v1/builds/:id/what_if', () => {
   it('counts the set-up of each node', async ({ server }) => {
     const id = await recordedQueue(server);
     const [free, set] = [await whatIf(server, id, '?nodes=2,4'), await whatIf(server, id, '?nodes=2,4&setup=90')];
-    expect(set.variants.map(({ node_seconds }, i) => Math.round(node_seconds - free.variants[i]!.node_seconds))).toEqual([180, 360]);
+    expect(set.variants.map(({ job_seconds }, i) => Math.round(job_seconds - free.variants[i]!.job_seconds))).toEqual([180, 360]);
     expect(set.assumptions).toMatchObject({ setup: 90, sentences: expect.arrayContaining([expect.stringContaining('takes 90 s before')]) });
   });
 
