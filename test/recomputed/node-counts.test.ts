@@ -63,7 +63,7 @@ describe('the numbers of nodes of the last builds', () => {
     expect(answer.bound).toEqual({ nodes: numbers[bound], path: PATHS[0] });
     const today = recomputed.find(({ nodes }: any) => nodes === 3);
     expect(answer.sentence).toBe(
-      `${least.nodes} nodes: ${least.within} of 10 builds end within 2 m 20 s; the usual 3: ${today.within} of 10.`,
+      `${least.nodes} nodes: ${least.within} of 10 builds would end within 2 m 20 s; the usual 3 nodes: ${today.within} of 10.`,
     );
     const more = Math.round(100 * (least.job_seconds.sample / today.job_seconds.sample - 1));
     expect(answer.remarks).toEqual([`${least.nodes} nodes take ${more} % more node-minutes than 3.`]);
@@ -103,15 +103,30 @@ describe('the numbers of nodes of the last builds', () => {
     const spent = (0.06 / 60) * job_seconds;
     const priceOf = (count: number) => answer.counts.find((each: any) => each.nodes === count).price.amount;
     const other = (spent * priceOf(answer.recommended)) / priceOf(3);
-    expect(more).toBe(`The last 30 days would have cost about €${other.toFixed(2)} instead of €${spent.toFixed(2)}, on all branches.`);
+    expect(more).toBe(`The last day would have cost about €${other.toFixed(2)} instead of €${spent.toFixed(2)}, on all branches.`);
     expect(answer).toMatchObject({ target: 140, recommended: (await counts('?target=140')).recommended });
+  });
+
+  it('are those of What-if in another mode, too, where no real build has its time', async () => {
+    const answer = await counts('?target=140&mode=split');
+    const numbers = answer.counts.map(({ nodes }: any) => nodes);
+    const played = await Promise.all(
+      answer.builds.map(async ({ build_id }: any) => (await get(`/v1/builds/${build_id}/what_if?mode=split&nodes=${numbers}`)).variants),
+    );
+    expect(answer.counts.map(({ median_wall }: any) => median_wall)).toEqual(
+      numbers.map((_: number, i: number) => expect.closeTo(middle(played.map(own => own[i].wall)), 2.5)),
+    );
+    expect(answer.sentence).toContain('of 10 builds as a split would end within');
+    // The newest build was a split, and those before it were queues.
+    expect(played.map(own => own.some(({ measured }: any) => measured !== null))).toEqual([true, ...Array(9).fill(false)]);
+    expect(await counts('?mode=other')).toEqual({ errors: [{ mode: [expect.any(String)] }] });
   });
 
   it('say that no number is enough', async () => {
     const { sentence, remarks, recommended, bound } = await counts('?target=50');
-    expect(sentence).toMatch(new RegExp(`^${recommended} nodes: \\d of 10 builds ends? within 50 s; the usual 3: 0 of 10\\.$`));
+    expect(sentence).toMatch(new RegExp(`^${recommended} nodes: \\d of 10 builds would end within 50 s; the usual 3 nodes: 0 of 10\\.$`));
     expect(remarks[0]).toMatch(/^No number up to \d+ is enough for 9 of 10\.$/);
-    expect(remarks[1]).toBe(`${bound.path} already decides.`);
+    expect(remarks[1]).toBe(`On ${recommended} nodes, ${bound.path} alone decides when a build ends.`);
   });
 
   it('are compared with the usual number, not with that of the newest build, and leave out a build with a few files', async () => {

@@ -12,6 +12,11 @@ export class Problem extends Error {
     super(`${attempt}: ${status} ${reasons.join('; ')}`);
   }
 
+  /** The request may work later without a change. */
+  get isPassing(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+
   /** In words, without a full stop. */
   get reason(): string {
     if (this.reasons.length > 0) return this.reasons.join('; ');

@@ -75,7 +75,7 @@ export function useLive<T>(
           if (!(error instanceof Problem)) throw error;
           if (error.status === 401) leaveToSignIn();
           setState(({ data, age }) => ({ path, data, tag: null, age, problem: error }));
-          return isPassing(error) ? Math.min(60, 2 ** ++failures) : null;
+          return error.isPassing ? Math.min(60, 2 ** ++failures) : null;
         },
       );
       if (seconds !== null && !abort.signal.aborted) timer = setTimeout(whenSeen, seconds * 1000);
@@ -98,9 +98,4 @@ export function useLive<T>(
     isLoading: path !== null && state.path !== path,
     reload: () => setTurn(turn => turn + 1),
   };
-}
-
-/** Reports whether the request may work later without a change. */
-function isPassing({ status }: Problem): boolean {
-  return status === 0 || status === 429 || status >= 500;
 }

@@ -19,19 +19,21 @@ export function Empty({ title, children }: { title: string; children?: Component
 
 /** A failed attempt, and the advice what to do. */
 export function Failure({ problem, reload }: { problem: Problem; reload: () => void }) {
-  const { attempt, status, reason } = problem;
+  const { attempt, status, reason, isPassing } = problem;
   return (
     <div class="failure" role="alert">
       <p>
         <strong>Could not {attempt}: </strong>
-        {reason}.
+        {status === 404 ? 'nothing is there. The address may be wrong, or the build has expired' : reason}.
       </p>
-      <p>
-        {status === 0 || status >= 500 ? 'Nothing is lost: what your builds recorded is on disk. ' : ''}
-        <button type="button" onClick={reload}>
-          Try again
-        </button>
-      </p>
+      {isPassing && (
+        <p>
+          Nothing is lost: what your builds recorded is on disk.{' '}
+          <button type="button" onClick={reload}>
+            Try again
+          </button>
+        </p>
+      )}
     </div>
   );
 }

@@ -33,6 +33,9 @@ export interface NodeCountsQuery {
   branch?: OptionalText;
   /** Seconds in which a build should end. Without it, the target of the project. */
   target?: Seconds & tags.ExclusiveMinimum<0>;
+  /** See WhatIfQuery. */
+  mode?: 'queue' | 'split';
+  in_pieces?: boolean;
 }
 
 /** POST /v1/plan */

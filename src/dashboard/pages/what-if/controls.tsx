@@ -1,7 +1,7 @@
 import type { WhatIfAnswer } from '../../../protocol/answers/what-if.js';
 import { Duration } from '../../parts/amounts.js';
 import { Path } from '../../parts/path.js';
-import { duration, number } from '../../text/format.js';
+import { count, duration, number } from '../../text/format.js';
 import { piecesText } from './sentences.js';
 
 interface Props {
@@ -30,7 +30,7 @@ export function Controls({ answer, onChange }: Props) {
           </label>
         )}
       </div>
-      {!in_pieces && <WorthCutting files={answer.worth_cutting} />}
+      {!in_pieces && <WorthCutting answer={answer} />}
       <p class="quiet">
         <code>ballast queue --pieces</code> runs long files in pieces: <a href="/docs/pieces">how pieces work</a>
       </p>
@@ -39,13 +39,13 @@ export function Controls({ answer, onChange }: Props) {
 }
 
 /** The files that are worth cutting by hand. */
-function WorthCutting({ files }: { files: WhatIfAnswer['worth_cutting'] }) {
-  if (files.length === 0) return <p class="quiet">No file is worth cutting: none of them delays the end of this build.</p>;
+function WorthCutting({ answer: { worth_cutting, node_total } }: Pick<Props, 'answer'>) {
+  if (worth_cutting.length === 0) return <p class="quiet">On the {count(node_total, 'node')} of this build, no file is worth cutting.</p>;
   return (
     <>
       <h2>Files worth cutting</h2>
       <ul class="cuts">
-        {files.map(({ path, seconds, pieces, saves }) => (
+        {worth_cutting.map(({ path, seconds, pieces, saves }) => (
           <li key={path}>
             <Path text={path} />
             <span class="number quiet">

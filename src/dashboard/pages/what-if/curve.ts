@@ -99,7 +99,7 @@ export function columnAfter(key: string, index: number, count: number): number |
   return step === undefined ? null : Math.min(count - 1, Math.max(0, index + step));
 }
 
-/** The index of the variant with the number of nodes that is nearest to a number. */
+/** The index of the variant with the number of nodes that is nearest to a number, the first one if it is none. */
 export function columnOf(variants: readonly Variant[], nodes: number): number {
   let best = 0;
   for (const [i, variant] of variants.entries()) {

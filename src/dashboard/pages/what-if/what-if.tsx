@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { agree } from '../../../base/plural.js';
 import type { BuildLines } from '../../../protocol/answers/trends.js';
 import type { NodeCountsAnswer, Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
@@ -21,7 +22,7 @@ import { count, number, percent } from '../../text/format.js';
 import { commitOf } from '../../text/in-sentence.js';
 import { buildName } from '../builds/state.js';
 import { Chart } from './chart.js';
-import { type Choices, choicesOf, whatIfPath } from './choices.js';
+import { type Choices, choicesOf, nodeCountsPath, whatIfPath } from './choices.js';
 import { Controls } from './controls.js';
 import { columnOf } from './curve.js';
 import { LastBuilds } from './last-builds.js';
@@ -71,7 +72,7 @@ function WhatIf({ project, build, isNamed }: { project: ProjectLine; build: stri
   const choices = choicesOf(useAddress().query);
   const live = useLive<WhatIfAnswer>(whatIfPath(build, choices), { attempt: 'play this build again', project: project.id });
   const branch = isNamed ? (live.data?.branch ?? null) : project.default_branch;
-  const last = useLive<NodeCountsAnswer>(branch === null ? null : withQuery('/v1/trends/node_counts', { branch }), {
+  const last = useLive<NodeCountsAnswer>(branch === null ? null : nodeCountsPath(branch, choices), {
     attempt: 'play the last builds',
     project: project.id,
   });
@@ -129,6 +130,12 @@ function Played({ project, build, choices, answer, last }: PlayedProps) {
         target={last.target}
         onChoose={index => setNodes(variants[index]!.nodes)}
       />
+      {variants[chosen]!.nodes !== nodes && (
+        <p class="small">
+          {count(variants[chosen]!.nodes, 'node')} {agree(variants[chosen]!.nodes, 'is', 'are')} shown: the address asks for a number that
+          is not played.
+        </p>
+      )}
       <Reading chosen={variants[chosen]!} today={variants[today]!} />
       <Controls answer={answer} onChange={changes => setQuery({ build, ...changes })} />
       <details>
@@ -163,7 +170,7 @@ function useNodes(build: string, today: number): [number, (nodes: number) => voi
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setQuery({ build, nodes: nodes === today ? null : String(nodes) }), REST);
   };
-  return [moved ?? (Number(text) || today), move];
+  return [moved ?? (text === null ? today : Number(text)), move];
 }
 
 /** The recommended number, or that of the build when no build of its branch ended complete. */

@@ -3,6 +3,7 @@ import type { Answer, Request } from '../../http/request.js';
 import { firstCounts, furtherCounts, nodeCountsAnswer, type PreparedBuild } from '../../insight/what-if/node-counts.js';
 import { planAnswer } from '../../insight/what-if/prepare-plan.js';
 import { piecesGain, whatIfAnswer, worthCutting } from '../../insight/what-if/prepare-what-if.js';
+import { AS_IT_WAS } from '../../insight/what-if/what-if.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { get, getOfBuild, post } from '../endpoint.js';
@@ -61,7 +62,7 @@ function ascending(...counts: readonly (readonly number[])[]): number[] {
 
 /** Each build is read and played in turns of its own. */
 async function nodeCountsOfBranch(context: Context, request: Request): Promise<Answer> {
-  const { store, jobs, whatIfs, summarizer, now } = context;
+  const { store, jobs, whatIfs, summarizer, pullCost, now } = context;
   const asker = await askerOf(context, request);
   const asked = toNodeCountsQuery(decodeQuery(request.query));
   const project = await store.access.project(asker.project);
@@ -69,8 +70,10 @@ async function nodeCountsOfBranch(context: Context, request: Request): Promise<A
   const { builds, outdated, ...known } = await jobs.read('buildsToPlay', { project: asker.project, branch, now: now() }, asker);
   for (const build of outdated) summarizer.outdated(build);
   const prepared: PreparedBuild[] = [];
-  for (const build of builds) prepared.push(await jobs.read('prepareBuild', { build, now: now() }, asker, { isUnderWay: true }));
-  const subject = { ...known, branch, target: asked.target ?? project?.settings.target ?? null };
+  const changes = { ...AS_IT_WAS, mode: asked.mode ?? null, inPieces: asked.in_pieces ?? null };
+  const playing = { changes, candidates: [], expectedPullCost: pullCost };
+  for (const build of builds) prepared.push(await jobs.read('prepareBuild', { build, playing, now: now() }, asker, { isUnderWay: true }));
+  const subject = { ...known, branch, changes, target: asked.target ?? project?.settings.target ?? null };
   const played: Variant[][] = prepared.map(() => []);
   const play = async (counts: readonly number[]) => {
     for (const [i, { scenario }] of prepared.entries()) {

@@ -1,13 +1,8 @@
-import { capitalized } from '../../../base/capitalized.js';
-import { durationText } from '../../../base/duration.js';
-import { agree, pluralize } from '../../../base/plural.js';
 import { rounded, wholeMilliseconds } from '../../../base/rounding.js';
 import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
 import type { NodeCount, NodeCountsAnswer, Variant } from '../../../protocol/answers/what-if.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
-import { priceText } from '../../../protocol/price.js';
-import type { Price } from '../../../protocol/project-settings.js';
 import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
 import { settingsOf } from '../../engine/access.js';
 import type { Build } from '../../engine/ports/builds.js';
@@ -17,9 +12,10 @@ import { newestSubject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import { jobsIn } from '../trends/build-trend.js';
 import { isOutOfDate, withSummaries } from '../trends/summary.js';
-import { whatIfOfRun } from './prepare-what-if.js';
+import { type Playing, whatIfOfRun } from './prepare-what-if.js';
+import { recommendationOf, type Spent } from './recommendation.js';
 import { type Scenario, usefulNodesOf } from './scenario.js';
-import { AS_IT_WAS } from './what-if.js';
+import type { Changes } from './what-if.js';
 
 /** Builds that are played with the same numbers of nodes, of the last ones that are looked at, and their test files. */
 const PLAYED_BUILDS = 10;
@@ -30,8 +26,6 @@ const SPENT_DAYS = 30;
 /** The largest number of nodes that is played to reach a target, unless a build has had more than half of it. */
 const RECOMMENDED_NODES = 250;
 
-/** The number of nodes that a branch needs: its last builds are played with several numbers. */
-
 /** The builds of a branch to play. */
 export interface BuildsToPlay {
   /** Newest first. */
@@ -40,8 +34,7 @@ export interface BuildsToPlay {
   left_out: number;
   /** The usual number of nodes of the last builds of the branch; null: it has none. */
   usual: number | null;
-  /** What the builds of the last 30 days cost, on all branches; null: the project has no price. */
-  spent: Price | null;
+  spent: Spent;
   /** Builds whose summaries are to be written before they are listed again. */
   outdated: Build[];
 }
@@ -72,7 +65,7 @@ export async function buildsToPlay(
   return {
     ...{ builds, left_out },
     usual: usualNodeTotal(last.filter(({ node_total }) => node_total <= limits.playedNodes)),
-    spent: jobsIn(days, await settingsOf(store.access, project)).price,
+    spent: { days: today + 1 - (days[0]?.day ?? today), price: jobsIn(days, await settingsOf(store.access, project)).price },
     outdated: searched.flatMap(({ build, summary }) => (isOutOfDate(build, summary) ? build : [])),
   };
 }
@@ -86,11 +79,14 @@ export interface PreparedBuild {
 }
 
 /** Reads a build, and what is needed to play it as What-if does. */
-export async function prepareBuild(store: Store, { build, now }: { build: Build; now: Millis }): Promise<PreparedBuild> {
+export async function prepareBuild(
+  store: Store,
+  { build, playing, now }: { build: Build; playing: Playing; now: Millis },
+): Promise<PreparedBuild> {
   const { id, commit_hash, node_total, created_at } = build;
   const subject = await newestSubject(store, build);
   const timeline = await readTimeline(store, subject, now);
-  const played = await whatIfOfRun(store, subject, timeline, { changes: AS_IT_WAS, candidates: [], expectedPullCost: 0 });
+  const played = await whatIfOfRun(store, subject, timeline, playing);
   return {
     line: { build_id: id, commit_hash, at: timestamp(created_at), node_total, wall: timeline.wall },
     scenario: played.scenario,
@@ -139,19 +135,19 @@ function between(low: number, high: number, most: number): number[] {
 
 const mostUsefulOf = (builds: readonly PreparedBuild[]) => builds.reduce((most, { mostUseful }) => Math.max(most, mostUseful), 1);
 
-/** The part of the builds that is to end in time. */
-const ENOUGH = 0.9;
-const enoughOf = (builds: number) => Math.ceil(ENOUGH * builds);
+/** How many of the builds are to end in time: nine of ten. */
+const enoughOf = (builds: number) => Math.ceil(0.9 * builds);
 
 interface Asked extends Pick<BuildsToPlay, 'left_out' | 'usual' | 'spent'> {
   branch: string;
+  changes: Changes;
   /** Seconds; null: none is set. */
   target: number | null;
 }
 
 /** @param played by build: its variants with each number of nodes, ascending */
 export function nodeCountsAnswer(
-  { branch, target, left_out, usual, spent }: Asked,
+  { branch, target, left_out, usual, ...asked }: Asked,
   builds: readonly PreparedBuild[],
   played: readonly (readonly Variant[])[],
 ): NodeCountsAnswer {
@@ -175,7 +171,11 @@ export function nodeCountsAnswer(
     recommended: counts.find(isEnough)?.nodes ?? usefulOf(counts, builds),
     bound: boundOf(builds, played),
   };
-  return { ...answer, ...sentencesOf(answer, spent) };
+  // Not more than the target as it was played, and more as it was.
+  const isMissed = ({ node_total, wall }: PreparedBuild['line'], build: number) =>
+    target !== null && wall > target && played[build]!.find(({ nodes }) => nodes === node_total)!.wall <= target;
+  const missed = answer.builds.filter(isMissed).map(({ wall }) => wall);
+  return { ...answer, ...recommendationOf(answer, { ...asked, missed, enough: enoughOf(builds.length) }) };
 }
 
 /** The least number that was played beyond which more nodes bring little. */
@@ -185,59 +185,18 @@ function usefulOf(counts: readonly NodeCount[], builds: readonly PreparedBuild[]
   return (counts.find(({ nodes }) => nodes >= useful) ?? counts.at(-1))?.nodes ?? null;
 }
 
-/** From which number of nodes on the longest file decides when most of the builds end, and which file that is in most of them. */
+/**
+ * From which number of nodes on the longest file decides when most of the builds end, and which file that is in most of them. Where each file
+ * has a node of its own, that is no news.
+ */
 function boundOf(builds: readonly PreparedBuild[], played: readonly (readonly Variant[])[]): NodeCountsAnswer['bound'] {
-  const isBound = (i: number) => 2 * played.filter(variants => variants[i]!.bound_by_file).length > played.length;
+  const hasNews = ({ nodes, bound_by_file }: Variant, build: number) =>
+    bound_by_file && nodes < builds[build]!.scenario.suite.seconds.length;
+  const isBound = (i: number) => 2 * played.filter((variants, build) => hasNews(variants[i]!, build)).length > played.length;
   const variants = played[0] ?? [];
   const at = variants.findIndex((_, i) => isBound(i));
   const times = new Map<string, number>();
   for (const { longest } of builds) if (longest !== null) times.set(longest, (times.get(longest) ?? 0) + 1);
   const [path] = [...times].sort(([, a], [, b]) => b - a)[0] ?? [];
   return at === -1 || path === undefined ? null : { nodes: variants[at]!.nodes, path };
-}
-
-/** Says which number of nodes is enough, beside the usual one or the next lower one, what that costs, and why more bring little. */
-function sentencesOf(
-  { builds, counts, target, recommended, usual_nodes, bound }: Omit<NodeCountsAnswer, 'sentence' | 'remarks'>,
-  spent: Price | null,
-): Pick<NodeCountsAnswer, 'sentence' | 'remarks'> {
-  const at = counts.findIndex(({ nodes }) => nodes === recommended);
-  const found = counts[at];
-  if (!found) return { sentence: 'No build of this branch has ended complete, so none can be played.', remarks: [] };
-  const usual = counts.find(({ nodes }) => nodes === usual_nodes);
-  const other = found === usual ? counts[at - 1] : usual;
-  const nodesOf = (count: NodeCount) =>
-    `${count === usual ? 'the usual ' : ''}${count === found ? pluralize(count.nodes, 'node') : count.nodes}`;
-  const more = boundText(bound, found) ?? (found === counts.at(-1) ? 'More may be worth their jobs, too.' : 'More bring little.');
-  const cost = usual && found !== usual ? [costOfOther(found, usual, spent)] : [];
-  if (target === null || found.within === null) {
-    const beside = other ? `; ${nodesOf(other)}: in ${durationText(other.median_wall)}` : '';
-    const sentence = `${nodesOf(found)}: the median build ends in ${durationText(found.median_wall)}${beside}.`;
-    return { sentence: capitalized(sentence), remarks: [...cost, more] };
-  }
-  const isMet = found.within >= enoughOf(builds.length);
-  const ends = `${found.within} of ${pluralize(builds.length, 'build')} ${agree(found.within, 'ends', 'end')} within ${durationText(target)}`;
-  const beside = other ? `; ${nodesOf(other)}: ${other.within} of ${builds.length}` : '';
-  const unmet = `No number up to ${counts.at(-1)!.nodes} is enough for ${enoughOf(builds.length)} of ${builds.length}.`;
-  return { sentence: capitalized(`${nodesOf(found)}: ${ends}${beside}.`), remarks: isMet ? cost : [unmet, more, ...cost] };
-}
-
-function boundText(bound: NodeCountsAnswer['bound'], found: NodeCount): string | null {
-  if (!bound) return null;
-  return bound.nodes <= found.nodes
-    ? `${bound.path} already decides.`
-    : `From ${pluralize(bound.nodes, 'node')} on, ${bound.path} decides.`;
-}
-
-/** What another number of nodes costs than the usual one. @param spent what the builds of the last 30 days cost */
-function costOfOther(found: NodeCount, usual: NodeCount, spent: Price | null): string {
-  if (spent && spent.amount > 0 && found.price && usual.price && usual.price.amount > 0) {
-    const amount = (spent.amount * found.price.amount) / usual.price.amount;
-    return `The last ${SPENT_DAYS} days would have cost about ${priceText({ ...spent, amount })} instead of ${priceText(spent)}, on all branches.`;
-  }
-  const part = Math.round(100 * (found.job_seconds / usual.job_seconds - 1));
-  const nodes = pluralize(found.nodes, 'node takes', 'nodes take');
-  return part === 0
-    ? `${nodes} as many node-minutes as ${usual.nodes}.`
-    : `${nodes} ${Math.abs(part)} % ${part > 0 ? 'more' : 'fewer'} node-minutes than ${usual.nodes}.`;
 }

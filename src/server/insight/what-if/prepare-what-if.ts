@@ -74,8 +74,10 @@ export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise
   const usual = usualNodes(nodeTotal, whatIf.mostUseful);
   const nodes = [...(asked.nodes ?? usual)];
   const deciding = decidingNodes(usual.at(-1)!);
-  const measured = await measuredWalls(store, subject, nodes, filesAmong(timeline.paths));
-  if (hasEndedComplete(timeline.state)) measured.set(nodeTotal, timeline.wall);
+  // Builds of another mode took another time.
+  const isItsMode = whatIf.scenario.mode === (timeline.kind === 'queue' ? 'queue' : 'split');
+  const measured = isItsMode ? await measuredWalls(store, subject, nodes, filesAmong(timeline.paths)) : new Map<number, number>();
+  if (isItsMode && hasEndedComplete(timeline.state)) measured.set(nodeTotal, timeline.wall);
   return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, deciding, measured };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { choicesOf, whatIfPath } from '../../../../src/dashboard/pages/what-if/choices.js';
+import { choicesOf, nodeCountsPath, whatIfPath } from '../../../../src/dashboard/pages/what-if/choices.js';
 
 const of = (query: string) => choicesOf(new URLSearchParams(query));
 
@@ -8,10 +8,11 @@ describe('what is played again', () => {
     const choices = of('mode=split&in_pieces=false');
     expect(choices).toEqual({ mode: 'split', in_pieces: 'false' });
     expect(whatIfPath('id', choices)).toBe('/v1/builds/id/what_if?mode=split&in_pieces=false');
+    expect(nodeCountsPath('a/b', choices)).toBe('/v1/trends/node_counts?branch=a%2Fb&mode=split&in_pieces=false');
   });
 
-  it('is the build as it was where the address says nothing, or nonsense', () => {
-    expect(of('mode=x&in_pieces=x')).toEqual({ mode: null, in_pieces: null });
+  it('is the build as it was where the address says nothing', () => {
+    expect(of('')).toEqual({ mode: null, in_pieces: null });
     expect(whatIfPath('a/b', of(''))).toBe('/v1/builds/a%2Fb/what_if');
   });
 });
