@@ -4,14 +4,13 @@ import type { BuildTrend, DayTrend } from '../../../protocol/answers/trends.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { priceText } from '../../../protocol/price.js';
 import { Duration } from '../../parts/amounts.js';
-import { minuteTicks } from '../../parts/charts/ticks.js';
+import { minuteTicks, secondTicks } from '../../parts/charts/ticks.js';
 import { Figure } from '../../parts/figure.js';
 import { FoldedTable } from '../../parts/folded-table.js';
 import type { Column } from '../../parts/table.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
-import { count, duration, number, percent, unbroken } from '../../text/format.js';
+import { count, duration, number, offset, percent, unbroken } from '../../text/format.js';
 import { searchOf } from '../builds/search.js';
-import { DayBars } from './day-bars.js';
 import { DayPlot, type DayPlotProps } from './day-plot.js';
 
 interface Props {
@@ -25,7 +24,8 @@ interface Props {
 /** The times and prices of the builds of each day, as charts and as a table. */
 export function DayCharts({ project, trend, total, width }: Props) {
   const { days } = trend;
-  const range = { from: trend.from, to: trend.to };
+  const chart = { days, width, range: { from: trend.from, to: trend.to } };
+  const ofSeconds = { ...chart, ticks: (max: number) => secondTicks(max, 4), tickText: offset };
   const name = width === 1 ? 'Day' : 'Week of';
   const by = width === 1 ? 'by day' : 'by week';
   const columns = [dayColumn(name, day => buildsOf(project, trend, day, width)), ...COLUMNS];
@@ -42,23 +42,23 @@ export function DayCharts({ project, trend, total, width }: Props) {
       </dl>
       <section>
         <h2>Wall time {by}</h2>
-        <Lines
+        <DayChart
           label={`Wall time ${by}`}
-          {...{ days, range }}
-          line={({ median_wall }) => median_wall}
+          {...ofSeconds}
+          value={({ median_wall }) => median_wall}
           dashed={({ floor }) => floor}
           reading={({ median_wall, floor }) =>
-            `median ${duration(median_wall)} (line), floor ${duration(floor)} (dashed: possible, a mean)`
+            median_wall === null ? NONE : `median ${duration(median_wall)} (line), floor ${duration(floor)} (dashed: possible, a mean)`
           }
         />
       </section>
       <section>
         <h2>All tests of a build {by}</h2>
-        <Lines
+        <DayChart
           label={`All tests of a build ${by}`}
-          {...{ days, range }}
-          line={({ median_test_seconds }) => median_test_seconds}
-          reading={({ median_test_seconds }) => `median ${duration(median_test_seconds)}, the nodes together`}
+          {...ofSeconds}
+          value={({ median_test_seconds }) => median_test_seconds}
+          reading={({ median_test_seconds: median }) => (median === null ? NONE : `median ${duration(median)}, the nodes together`)}
         />
       </section>
       <section>
@@ -66,15 +66,14 @@ export function DayCharts({ project, trend, total, width }: Props) {
           Node-minutes {total.price && 'and cost '}
           {by}
         </h2>
-        <DayBars
+        <DayChart
           label={`Node-minutes ${by}`}
-          {...{ days, range, width }}
+          {...chart}
           value={({ job_seconds }) => job_seconds}
+          areBars
           ticks={max => minuteTicks(max, 4)}
           tickText={seconds => number(seconds / 60)}
-          reading={day =>
-            `${day.day}: ${count(day.jobs, 'job')} of ${count(day.builds, 'build')} took ${minutes(day)} node-minutes${day.price ? `, ${priceText(day.price)}` : ''}.`
-          }
+          reading={day => `${minutes(day)} node-minutes of ${count(day.jobs, 'job')}${day.price ? `, ${priceText(day.price)}` : ''}`}
         />
         <p class="small quiet">
           The time of all jobs with their set-up, including those of incomplete builds and of earlier CI runs.{' '}
@@ -92,20 +91,21 @@ export function DayCharts({ project, trend, total, width }: Props) {
   );
 }
 
-interface LinesProps extends Omit<DayPlotProps, 'onDay'> {
+const NONE = 'none of them complete';
+
+interface ChartProps extends Omit<DayPlotProps, 'onDay'> {
   reading: (day: DayTrend) => string;
 }
 
 /** A chart with the values of the day under the pointer, or else of the last one. */
-function Lines({ reading, ...chart }: LinesProps) {
+function DayChart({ reading, ...chart }: ChartProps) {
   const [index, setIndex] = useState<number | null>(null);
   const day = chart.days[index ?? chart.days.length - 1] ?? chart.days.at(-1)!;
   return (
     <>
       <DayPlot {...chart} onDay={setIndex} />
       <p class="small quiet plot-reading">
-        {day.day}, {count(day.builds, 'build')}
-        {day.wall === null ? ', none of them complete.' : `: ${unbroken(reading(day))}.`}
+        {day.day}, {count(day.builds, 'build')}: {unbroken(reading(day))}.
       </p>
     </>
   );

@@ -1,52 +1,64 @@
 import { useMemo } from 'preact/hooks';
-import type uPlot from 'uplot';
+import uPlot from 'uplot';
+import { DAY_MILLISECONDS } from '../../../base/time.js';
 import type { DayTrend } from '../../../protocol/answers/trends.js';
 import { fullBar } from '../../parts/charts/bar-scale.js';
 import { axisOf, type Colours, Plot } from '../../parts/charts/plot.js';
-import { dateSteps, secondTicks } from '../../parts/charts/ticks.js';
-import { offset } from '../../text/format.js';
+import { dateSteps } from '../../parts/charts/ticks.js';
 
 const HEIGHT = 200;
 
 export interface DayPlotProps {
   label: string;
   days: readonly DayTrend[];
-  /** The dates of the axis. */
+  /** Its first and its last date, which all charts of a page share. */
   range: { from: string; to: string };
+  /** Days of a value, which is drawn in their middle. */
+  width: number;
   /** Seconds of a day; null: none of its builds tells. */
-  line: (day: DayTrend) => number | null;
-  /** A second line, which is dashed. */
+  value: (day: DayTrend) => number | null;
+  /** A line beside that of the values, which is dashed. Without it, the values may be bars. */
   dashed?: (day: DayTrend) => number | null;
+  areBars?: boolean;
+  /** Round values up to the largest one, and their texts. */
+  ticks: (max: number) => number[];
+  tickText: (seconds: number, step: number) => string;
   onDay: (index: number | null) => void;
 }
 
-/** Durations by day. `line` and `dashed` do not change while the chart is shown. */
-export function DayPlot({ label, days, range, line, dashed, onDay }: DayPlotProps) {
+/** Durations by day. Only the days change while the chart is shown. */
+export function DayPlot(props: DayPlotProps) {
+  const { label, days, width, value, dashed, onDay } = props;
   const data = useMemo<uPlot.AlignedData>(
-    () => [days.map(({ day }) => secondsOf(day)), days.map(line), days.map(day => dashed?.(day) ?? null)],
+    () => [days.map(({ day }) => secondsOf(day) + width * (DAY / 2)), days.map(value), days.map(day => dashed?.(day) ?? null)],
     [days],
   );
-  const options = (colours: Colours) => optionsOf(colours, range);
-  return <Plot label={label} height={HEIGHT} data={data} options={options} onPoint={onDay} />;
+  return <Plot label={label} height={HEIGHT} data={data} options={colours => optionsOf(colours, props)} onPoint={onDay} />;
 }
 
+const DAY = DAY_MILLISECONDS / 1000;
 const secondsOf = (date: string) => Date.parse(date) / 1000;
 
 const fullOf = ({ data }: uPlot) => fullBar((data[1] as (number | null)[]).filter(seconds => seconds !== null));
 
-const optionsOf = (colours: Colours, range: DayPlotProps['range']): Omit<uPlot.Options, 'width' | 'height'> => ({
+const optionsOf = (
+  colours: Colours,
+  { days, range, width, areBars, ticks, tickText }: DayPlotProps,
+): Omit<uPlot.Options, 'width' | 'height'> => ({
   // The date of the last day.
   padding: [null, 48, null, null],
   scales: {
     x: {
       time: false,
-      range: [secondsOf(range.from), secondsOf(range.to)],
+      range: [secondsOf(range.from), Math.max(secondsOf(range.to) + DAY, secondsOf(days.at(-1)!.day) + width * DAY)],
     },
     y: { range: plot => [0, fullOf(plot) * 1.08 || 1] },
   },
   series: [
     {},
-    { stroke: colours.work, width: 2, points: { show: true, size: 5, fill: colours.work, width: 0 } },
+    areBars
+      ? { fill: colours.work, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.8, 64] }) }
+      : { stroke: colours.work, width: 2, points: { show: true, size: 5, fill: colours.work, width: 0 } },
     { stroke: colours.quiet, width: 1, dash: [4, 4], points: { show: false } },
   ],
   axes: [
@@ -58,8 +70,8 @@ const optionsOf = (colours: Colours, range: DayPlotProps['range']): Omit<uPlot.O
     }),
     axisOf(colours, {
       size: 64,
-      splits: (_, __, ___, max) => secondTicks(max, 4),
-      values: (_, splits) => splits.map(seconds => offset(seconds, splits[1] ?? 1)),
+      splits: (_, __, ___, max) => ticks(max),
+      values: (_, splits) => splits.map(seconds => tickText(seconds, splits[1] ?? 1)),
     }),
   ],
   cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
