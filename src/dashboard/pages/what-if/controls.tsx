@@ -43,7 +43,7 @@ function WorthCutting({ answer: { worth_cutting, node_total } }: Pick<Props, 'an
   if (worth_cutting.length === 0) return <p class="quiet">On the {count(node_total, 'node')} of this build, no file is worth cutting.</p>;
   return (
     <>
-      <h2>Files worth cutting</h2>
+      <h2>Files worth cutting on {count(node_total, 'node')}</h2>
       <ul class="cuts">
         {worth_cutting.map(({ path, seconds, pieces, saves }) => (
           <li key={path}>
