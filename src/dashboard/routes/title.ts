@@ -1,4 +1,4 @@
-import { inSentence, nameOf } from '../text/in-sentence.js';
+import { inSentence, pathInSentence } from '../text/in-sentence.js';
 import type { Route } from './routes.js';
 
 const NAMES: Record<Route['page'], string> = {
@@ -34,7 +34,7 @@ export function titleOf({ page, project }: Route, query: URLSearchParams, subjec
     trends: asked('branch'),
     files: asked('q', 'branch'),
     nodes: asked('branch'),
-    file: [nameOf(query.get('path') ?? '')],
+    file: [pathInSentence(query.get('path') ?? '')],
   };
   const specific = (subject === null ? (named[page] ?? []) : [subject]).filter(Boolean);
   // A build and a file are known by what they are.

@@ -87,7 +87,7 @@ export function isOfLastDay(time: string | number, now: number): boolean {
 /** A time in the reader's zone as `2026-11-22 14:02:11`. */
 export function exactTime(time: string | number): string {
   const date = new Date(time);
-  return `${isoDay(date.getTime())} ${clock(time)}:${padded(date.getSeconds())}`;
+  return `${isoDay(time)} ${clock(time)}:${padded(date.getSeconds())}`;
 }
 
 /** A time in the reader's zone as `14:02`. */
@@ -105,8 +105,9 @@ export function offset(seconds: number, step: number): string {
   return parts.length === 0 ? '0' : parts.join(' ');
 }
 
-function isoDay(millis: number): string {
-  const date = new Date(millis);
+/** A day in the reader's zone as `2026-11-22`. */
+export function isoDay(time: string | number): string {
+  const date = new Date(time);
   return `${date.getFullYear()}-${padded(date.getMonth() + 1)}-${padded(date.getDate())}`;
 }
 

@@ -1,10 +1,16 @@
 import { NAME_CHARACTERS, shortened } from '../../base/shortened.js';
-import { visible } from './path-text.js';
+import { branchText, visible } from './path-text.js';
 
-/** The last part of a path, as it stands in a sentence: `checkout_spec.rb`. What cannot be seen is written out. */
-export function nameOf(path: string): string {
-  return inSentence(/[^/]+\/*$/.exec(path)?.[0] ?? path);
+/** A path, as it stands in a sentence: a long one without its first folders, `…/cart/index.test.ts`, but with those that tell it from the others. */
+export function pathInSentence(path: string, others: readonly string[] = []): string {
+  const ends = path.split('/').map((_, i, parts) => parts.slice(i).join('/'));
+  const isOfOther = (end: string) => others.some(other => other !== path && other.endsWith(`/${end}`));
+  const end = ends.findLast((end, i) => i === 0 || (ends[i - 1]!.length > NAME_CHARACTERS - 2 && !isOfOther(end)))!;
+  return inSentence(end === path ? path : `…/${end}`);
 }
+
+/** A branch as people call it, as it stands in a sentence. */
+export const branchInSentence = (branch: string) => inSentence(branchText(branch));
 
 /** Text that somebody else chose, as it stands in a sentence: not too long, and without an effect on the words around it. */
 export function inSentence(text: string): string {

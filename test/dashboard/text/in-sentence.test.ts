@@ -1,11 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { commitOf, nameOf } from '../../../src/dashboard/text/in-sentence.js';
+import { commitOf, inSentence, pathInSentence } from '../../../src/dashboard/text/in-sentence.js';
 
 describe('a path', () => {
-  it('is known by its last part', () => {
-    expect(nameOf('spec/features/checkout_spec.rb')).toBe('checkout_spec.rb');
-    expect(nameOf('a/b/')).toBe('b/');
-    expect(nameOf('')).toBe('');
+  const long = (folder: string) => `packages/${folder}/${'deep/'.repeat(9)}src/index.test.ts`;
+
+  it.each([
+    ['is short', 'spec/features/checkout_spec.rb', 'spec/features/checkout_spec.rb'],
+    ['is empty', '', ''],
+    ['is long', long('shop'), `…/${'deep/'.repeat(8)}src/index.test.ts`],
+    ['has a long name alone', `${'a'.repeat(80)}`, `${'a'.repeat(19)}…${'a'.repeat(40)}`],
+  ])('that %s is told with as many folders as fit', (_, path, text) => {
+    expect(pathInSentence(path)).toBe(inSentence(text));
+  });
+
+  it('is told with more folders where another file has the same end', () => {
+    const other = `lib/${'deep/'.repeat(9)}src/index.test.ts`;
+    expect(pathInSentence(long('shop'), [long('shop'), other])).toBe(inSentence(`…/shop/${'deep/'.repeat(9)}src/index.test.ts`));
   });
 
   it('of a commit is its hash, unless a client sent something else', () => {

@@ -1,6 +1,5 @@
 import type { BuildLine } from '../../../protocol/answers/trends.js';
-import { commitOf, inSentence } from '../../text/in-sentence.js';
-import { branchText } from '../../text/path-text.js';
+import { branchInSentence, commitOf } from '../../text/in-sentence.js';
 
 /** Shapes of the states. */
 export const SHAPES: Record<BuildLine['state'], string> = {
@@ -17,5 +16,5 @@ export const SHAPES: Record<BuildLine['state'], string> = {
 
 /** A build by its branch and commit: `main 4d5e6f7a`. */
 export function buildName({ branch, commit_hash }: Pick<BuildLine, 'branch' | 'commit_hash'>): string {
-  return `${inSentence(branchText(branch))} ${commitOf(commit_hash)}`;
+  return `${branchInSentence(branch)} ${commitOf(commit_hash)}`;
 }

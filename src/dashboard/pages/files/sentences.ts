@@ -1,31 +1,32 @@
+import { agree } from '../../../base/plural.js';
 import type { FileHistory, FilePieces, FileTrends } from '../../../protocol/answers/trends.js';
-import { count, duration, times as factor, number, percent } from '../../text/format.js';
-import { commitOf, nameOf } from '../../text/in-sentence.js';
+import { count, duration, times as factor, isoDay, number, percent } from '../../text/format.js';
+import { branchInSentence, commitOf, pathInSentence } from '../../text/in-sentence.js';
 
 const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten', 'Eleven', 'Twelve'];
 const worded = (value: number) => WORDS[value] ?? number(value);
 
-/** The part of the builds that "a few files" decide. */
-const MOST_ENDS = 0.8;
+/** The part of the builds that "a few files" make wait. */
+const MOST_BUILDS = 0.8;
 
-/** Says how few files decide builds: "Five of 1,122 files decided 80 % of your builds." */
-export function filesSentences({ decided, file_count, builds }: Pick<FileTrends, 'decided' | 'file_count' | 'builds'>): string[] {
+/** Says which file most builds waited for, and how few files made most of them wait. */
+export function filesSentences({ branch, decided, files, file_count, builds }: Omit<FileTrends, 'since' | 'total'>): string[] {
   if (file_count === 0) return ['No file was measured yet.'];
-  const ends = decided.reduce((sum, file) => sum + file.builds, 0);
-  if (ends === 0) {
+  const [top] = decided;
+  const last = `last ${builds === 1 ? 'build' : `${number(builds)} builds`} of ${branchInSentence(branch)}`;
+  if (!top) {
     return builds === 1
-      ? ['The last build did not wait for a single file.', 'Cutting one would not have ended it sooner.']
-      : [`None of the last ${number(builds)} builds waited for a single file.`, 'Cutting one would not have ended them sooner.'];
+      ? [`The ${last} did not wait for a single file.`, 'Cutting one would not have ended it sooner.']
+      : [`None of the ${last} waited for a single file.`, 'Cutting one would not have ended them sooner.'];
   }
-  let files = 0;
-  let reached = 0;
-  for (const file of [...decided].sort((a, b) => b.builds - a.builds)) {
-    if (reached >= MOST_ENDS * builds) break;
-    reached += file.builds;
-    files++;
-  }
-  const part = percent(Math.min(1, reached / builds));
-  return [`${worded(files)} of ${number(file_count)} files decided ${part} of your builds.`];
+  const waited = builds === 1 ? `The ${last}` : `${worded(top.builds)} of the ${last}`;
+  const paths = [...decided, ...files].map(({ path }) => path);
+  const sums = decided.map((_, i) => decided.slice(0, i + 1).reduce((sum, file) => sum + file.builds, 0));
+  const most = sums.findIndex((sum, i) => i === sums.length - 1 || sum >= MOST_BUILDS * builds);
+  return [
+    `${waited} waited for ${pathInSentence(top.path, paths)}.`,
+    most > 0 ? `${worded(most + 1)} of ${count(file_count, 'file')} made ${percent(Math.min(1, sums[most]! / builds))} of them wait.` : '',
+  ].filter(Boolean);
 }
 
 /** Reports whether an estimate differs from the usual time by a tenth or more. */
@@ -33,23 +34,27 @@ function hasDrifted(estimate: number, usual: number): boolean {
   return Math.abs(Math.log(estimate / usual)) >= Math.log(1.1);
 }
 
-/** Says the time of a file, whether it changed, and how many builds it decided. */
-export function fileSentences({ path, estimate, median, points, changes, decided }: FileHistory): string[] {
-  if (median === null) return [`${nameOf(path)} was not measured on this branch.`];
+/** Says the time of a file, whether it changed, and how many builds waited for it. */
+export function fileSentences({ path, branch, estimate, median, points, changes, decided }: FileHistory): string[] {
+  if (median === null) return [`${pathInSentence(path)} was not measured on ${branchInSentence(branch)}.`];
   const change = changes.at(-1);
   const expected = estimate ?? median;
   const unchanged = hasDrifted(expected, median) ? `The median of its times is ${duration(median)}.` : 'Its time did not change.';
   return [
-    `${nameOf(path)} takes ${duration(expected)}.`,
-    change ? `Since ${commitOf(change.commit_hash)} it takes ${factor(change.factor)} as long as before.` : unchanged,
-    decided.length > 0 ? `It decided ${number(decided.length)} of ${number(points.length)} builds.` : '',
+    `${pathInSentence(path)} takes ${duration(expected)}.`,
+    change
+      ? `Since ${commitOf(change.commit_hash)} (${isoDay(change.at)}) it takes ${factor(change.factor)} as long as before.`
+      : unchanged,
+    decided.length > 0 ? `${number(decided.length)} of ${count(points.length, 'build')} waited for it.` : '',
   ].filter(Boolean);
 }
 
 /** Says in how many of the builds that tell it a file failed, up to the name of the last of them. */
-export function failuresText({ failed, results, points }: FileHistory): string {
-  const builds = `its last ${count(results, 'build')}${results < points.length ? ' whose results are known' : ''}`;
-  return failed.length === 0 ? `It did not fail in ${builds}.` : `It failed in ${number(failed.length)} of ${builds}, the last time in `;
+export function failuresText({ branch, failed, results }: FileHistory): string {
+  const of = `of ${branchInSentence(branch)} that ${agree(results, 'tells', 'tell')} its result`;
+  const builds = `the last ${results === 1 ? 'build' : count(results, 'build')} ${of}`;
+  if (failed.length === 0) return `It did not fail in ${builds}.`;
+  return results === 1 ? `It failed in ${builds}, ` : `It failed in ${number(failed.length)} of ${builds}, the last time in `;
 }
 
 /** Cases that a sentence names. */

@@ -1,7 +1,7 @@
 import { DAY_MILLISECONDS, dateOf } from '../../../base/time.js';
 import type { BuildTrend, DayTrend, FileTrend } from '../../../protocol/answers/trends.js';
 import { count, duration, percent } from '../../text/format.js';
-import { commitOf, nameOf } from '../../text/in-sentence.js';
+import { commitOf, pathInSentence } from '../../text/in-sentence.js';
 
 /** Two spans of days that are compared: the first and the last of those with builds. Dates as 2026-11-22. */
 export interface Spans {
@@ -41,12 +41,14 @@ interface Growth {
   total: DayTrend | null;
   /** The file that grew most; null: none did. */
   grown: FileTrend | null;
+  /** Of all files that are known. */
+  paths?: readonly string[] | undefined;
 }
 
 /** Says whether the tests grow: in their time in all, in the wall time, and in the file that grew most. */
-export function growthSentences({ spans, first, last, total, grown }: Growth): string[] {
+export function growthSentences({ spans, first, last, total, grown, paths }: Growth): string[] {
   const file = grown?.change
-    ? [`${nameOf(grown.path)} grew most: +${duration(grown.change.seconds)} with ${commitOf(grown.change.commit_hash)}.`]
+    ? [`${pathInSentence(grown.path, paths)} grew most: +${duration(grown.change.seconds)} with ${commitOf(grown.change.commit_hash)}.`]
     : [];
   const [before, now] = [first?.median_test_seconds, last?.median_test_seconds];
   if (!spans || !before || !now) {

@@ -65,6 +65,7 @@ export function TrendsPage({ project }: ProjectPageProps) {
       {({ from }) => {
         const trend = by === 'day' ? daily.data : shown.data;
         const grown = grownSince(files.data, from);
+        const paths = files.data?.files.map(({ path }) => path);
         const isKnown = total.data && files.data && (spent.data || !hasPrice) && (spans === null || (first.data && last.data));
         const [only, begin, end] = [total, first, last].map(({ data }) => data?.days[0] ?? null);
         return (
@@ -73,7 +74,14 @@ export function TrendsPage({ project }: ProjectPageProps) {
               sentences={
                 isKnown
                   ? [
-                      ...growthSentences({ spans, first: begin!, last: end!, total: only!, grown: isAll ? null : (grown[0] ?? null) }),
+                      ...growthSentences({
+                        spans,
+                        first: begin!,
+                        last: end!,
+                        total: only!,
+                        grown: isAll ? null : (grown[0] ?? null),
+                        paths,
+                      }),
                       ...costSentences(spent.data?.days ?? [], ', on all branches'),
                     ]
                   : ['…']

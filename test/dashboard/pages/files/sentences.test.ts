@@ -1,25 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { failuresText, fileSentences, filesSentences, piecesSentences } from '../../../../src/dashboard/pages/files/sentences.js';
-import type { FileHistory, FilePieces } from '../../../../src/protocol/answers/trends.js';
+import type { FileHistory, FilePieces, FileTrends } from '../../../../src/protocol/answers/trends.js';
 
 describe('the first line of the files', () => {
-  it('says how few decide when builds end', () => {
+  const files = (decided: FileTrends['decided'], builds: number, more: Partial<FileTrends> = {}) =>
+    filesSentences({ branch: 'refs/heads/main', decided, file_count: 1122, files: [], builds, ...more });
+
+  it('names the file that most builds waited for, and says how few made most of them wait', () => {
     const decided = [50, 15, 10, 10, 10, 5].map((builds, i) => ({ path: `spec/${i}`, builds }));
-    expect(filesSentences({ decided, file_count: 1122, builds: 100 })).toEqual([
-      'Four of 1\u202f122 files decided 85\u202f% of your builds.',
+    expect(files(decided, 100)).toEqual([
+      '50 of the last 100 builds of main waited for spec/0.',
+      'Four of 1\u202f122 files made 85\u202f% of them wait.',
     ]);
+    expect(files([{ path: 'spec/a', builds: 9 }], 10)).toEqual(['Nine of the last 10 builds of main waited for spec/a.']);
+    expect(files([{ path: 'spec/a', builds: 2 }], 10)).toEqual(['Two of the last 10 builds of main waited for spec/a.']);
+    expect(files([{ path: 'spec/a', builds: 1 }], 1)).toEqual(['The last build of main waited for spec/a.']);
   });
 
-  it('says that none decides', () => {
-    expect(filesSentences({ decided: [], file_count: 7, builds: 10 })).toEqual([
-      'None of the last 10 builds waited for a single file.',
+  it('says that no build waited', () => {
+    expect(files([], 10)).toEqual([
+      'None of the last 10 builds of main waited for a single file.',
       'Cutting one would not have ended them sooner.',
     ]);
-    expect(filesSentences({ decided: [], file_count: 7, builds: 1 })).toEqual([
-      'The last build did not wait for a single file.',
-      'Cutting one would not have ended it sooner.',
-    ]);
-    expect(filesSentences({ decided: [], file_count: 0, builds: 0 })).toEqual(['No file was measured yet.']);
+    expect(files([], 1)).toEqual(['The last build of main did not wait for a single file.', 'Cutting one would not have ended it sooner.']);
+    expect(files([], 0, { file_count: 0 })).toEqual(['No file was measured yet.']);
   });
 });
 
@@ -41,21 +45,21 @@ describe('the first line of a file', () => {
     cut: { build_id: 'b', pieces: 2, is_done: false },
   };
 
-  it('says what it takes, since when, and how often it decided', () => {
+  it('says what it takes, since which day, and how many builds waited for it', () => {
     expect(fileSentences(history).join(' ')).toBe(
-      'cart_spec.rb takes 61 s. Since 4d5e6f7a it takes 3.1× as long as before. It decided 1 of 3 builds.',
+      'spec/cart_spec.rb takes 61 s. Since 4d5e6f7a (2026-11-22) it takes 3.1× as long as before. 1 of 3 builds waited for it.',
     );
     const steady = { ...history, changes: [], decided: [] };
-    expect(fileSentences({ ...steady, estimate: 22 }).join(' ')).toBe('cart_spec.rb takes 22 s. Its time did not change.');
-    expect(fileSentences(steady).join(' ')).toBe('cart_spec.rb takes 61 s. The median of its times is 21 s.');
-    expect(fileSentences({ ...history, median: null, points: [] }).join(' ')).toBe('cart_spec.rb was not measured on this branch.');
+    expect(fileSentences({ ...steady, estimate: 22 }).join(' ')).toBe('spec/cart_spec.rb takes 22 s. Its time did not change.');
+    expect(fileSentences(steady).join(' ')).toBe('spec/cart_spec.rb takes 61 s. The median of its times is 21 s.');
+    expect(fileSentences({ ...history, median: null, points: [] }).join(' ')).toBe('spec/cart_spec.rb was not measured on main.');
   });
 
   it.each<[situation: string, more: Partial<FileHistory>, text: string]>([
-    ['it never failed', { results: 3 }, 'It did not fail in its last 3 builds.'],
-    ['it failed', { results: 3, failed: [inBuild] }, 'It failed in 1 of its last 3 builds, the last time in '],
-    ['it has no time where it failed', { results: 4, failed: [inBuild] }, 'It failed in 1 of its last 4 builds, the last time in '],
-    ['not all builds tell it', { results: 2 }, 'It did not fail in its last 2 builds whose results are known.'],
+    ['it never failed', { results: 3 }, 'It did not fail in the last 3 builds of main that tell its result.'],
+    ['it failed', { results: 3, failed: [inBuild] }, 'It failed in 1 of the last 3 builds of main that tell its result, the last time in '],
+    ['one build tells it', { results: 1 }, 'It did not fail in the last build of main that tells its result.'],
+    ['it failed in the only build', { results: 1, failed: [inBuild] }, 'It failed in the last build of main that tells its result, '],
   ])('says how often it failed, if %s', (_, more, text) => {
     expect(failuresText({ ...history, ...more })).toBe(text);
   });

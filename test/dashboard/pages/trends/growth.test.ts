@@ -40,7 +40,7 @@ describe('the first line of the trends', () => {
     expect(told(dayOf('2026-10-31', 2220), dayOf('2026-11-24', 2486, 450), grown)).toEqual([
       'The tests take 12\u202f% more in all than 30 days ago: 41 m 26 s in the median build, from 37 m 00 s.',
       'The median build takes 7 m 30 s, about as before.',
-      'checkout_spec.rb grew most: +40 s with 4d5e6f7a.',
+      'spec/checkout_spec.rb grew most: +40 s with 4d5e6f7a.',
     ]);
   });
 
