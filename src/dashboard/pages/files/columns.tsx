@@ -35,8 +35,8 @@ const cellsOf = (project: string, branch: string | null): Cell[] => [
   },
   {
     name: 'decided',
-    title: 'Decided',
-    about: 'Builds that this file decided: it took longer than an even share, or made the last node late.',
+    title: 'Waited for',
+    about: 'Builds that waited for this file: it took longer than an even share, or made the last node late.',
     isNumber: true,
     cell: ({ decided }) => (decided === 0 ? '' : count(decided, 'build')),
   },

@@ -15,7 +15,7 @@ import { commitOf } from '../../text/in-sentence.js';
 import { HistoryChart } from './history-chart.js';
 import { failuresText, fileSentences, piecesSentences } from './sentences.js';
 
-/** Builds that are listed of those that the file decided. */
+/** Builds that are listed of those that waited for the file. */
 const SHOWN = 20;
 
 export function FilePage({ project }: ProjectPageProps) {
@@ -83,10 +83,12 @@ function File({ project, history }: { project: string; history: FileHistory }) {
       {decided.length > 0 && (
         <section>
           <h2>
-            {decided.length > SHOWN ? `The last ${SHOWN} of ${count(decided.length, 'build')} that it decided` : 'Builds that it decided'}
+            {decided.length > SHOWN
+              ? `The last ${SHOWN} of ${count(decided.length, 'build')} that waited for it`
+              : 'Builds that waited for it'}
           </h2>
           <Table
-            label="Builds that it decided"
+            label="Builds that waited for it"
             columns={decidedColumns(project)}
             rows={decided.slice(0, SHOWN)}
             keyOf={row => row.build_id}

@@ -20,7 +20,7 @@ import { type FilePages, type FileRow, useFilePages } from './use-file-pages.js'
 
 /** The orders of the files. */
 const ORDERS = [
-  { sort: 'decided', title: 'Decide builds' },
+  { sort: 'decided', title: 'Waited for' },
   { sort: 'estimate', title: 'Slowest' },
   { sort: 'spread', title: 'Most variable' },
   { sort: 'growth', title: 'Growing' },
@@ -70,7 +70,7 @@ function Files({ project, found, all, pages, branch, search, sort }: FilesProps)
               , since <When time={found.since} />
             </>
           )}
-          . A file decides a build if it takes longer than an even share of the work, or makes the last node late.
+          . A build waits for a file that takes longer than an even share of the work, or makes the last node late.
         </p>
       </FirstLine>
       <div class="choices">

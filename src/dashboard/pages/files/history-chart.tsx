@@ -15,7 +15,7 @@ interface Props {
   onBuild: (build: string) => void;
 }
 
-/** The times of a file by build, with the band of its estimates. Changes are upright lines; rings mark builds that it decided, crosses failures. */
+/** The times of a file by build, with the band of its estimates. Changes are upright lines; rings mark builds that waited for it, crosses failures. */
 export function HistoryChart({ history, onBuild }: Props) {
   const { points } = history;
   const [index, setIndex] = useState<number | null>(null);
@@ -40,7 +40,7 @@ export function HistoryChart({ history, onBuild }: Props) {
 function describe({ commit_hash, at, node_index, seconds, estimate, low, high, result }: FilePoint, isDecided: boolean): string {
   const expected =
     estimate === null ? 'measured for the first time' : `estimate ${duration(estimate)} (${duration(low)} to ${duration(high)})`;
-  return `${commitOf(commit_hash)}, ${exactTime(at)}, node ${node_index}: ${duration(seconds)}${result ? `, ${result}` : ''}; ${expected}${isDecided ? '; decided this build' : ''}.`;
+  return `${commitOf(commit_hash)}, ${exactTime(at)}, node ${node_index}: ${duration(seconds)}${result ? `, ${result}` : ''}; ${expected}${isDecided ? '; this build waited for it' : ''}.`;
 }
 
 const columnsOf = (points: readonly FilePoint[]): uPlot.AlignedData => [
