@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { progressText } from '../../src/dashboard/pages/build/progress.js';
 import { count, duration, percent } from '../../src/dashboard/text/format.js';
 import { PART_TITLES } from '../../src/protocol/answers/minutes.js';
 import { Clock } from '../harness/clock.js';
@@ -102,8 +103,9 @@ describe('what the pages say of builds', () => {
     const { id, figures, minutes, log } = build;
     await open(`/p/${project.name}/builds/${id}?tab=nodes`);
     const verdict = (await texts(tab, '.verdict'))[0]!;
-    const progress = minutes.is_running && minutes.done_count > 0 ? `${minutes.done_count} of ${count(minutes.files, 'file')} done. ` : '';
-    expect([verdict, contradictions(verdict, figures, minutes)]).toEqual([progress + minutes.verdict, []]);
+    const progress = progressText(minutes);
+    expect([verdict, contradictions(verdict, figures, minutes)]).toEqual([`${progress} ${minutes.verdict}`.trim(), []]);
+    expect(progress.endsWith(' ran.')).toBe(log.mode !== 'recordings' && figures.missing.size === 0 && !minutes.is_running);
     expect((await texts(tab, '.build-line .status'))[0]).toBe(statusOf(figures));
     await expect.poll(async () => (await texts(tab, 'main h1'))[0]).toEqual(headOf(build));
     const marks = [
@@ -203,7 +205,9 @@ describe('what the pages say of builds', () => {
     await playCiRun(project.client, clock, { ...plan, fails: Object.keys(files), until: 8 });
     const { builds } = (await project.client.get('/v1/build_summaries?limit=1')).json;
     await open(`/p/${project.name}/builds/${builds[0].ci_run_id}`);
-    expect((await texts(tab, '.verdict'))[0]).toMatch(/^2 of 6 files done\. 2 test files failed: .* The build is running: /);
+    expect((await texts(tab, '.verdict'))[0]).toMatch(
+      /^\d of 6 files are handed out, 2 reported\. 2 test files failed: .* The build is running: /,
+    );
     await tab.locator('.build-line').getByRole('link', { name: '2 failed' }).click();
     await tab.getByRole('heading', { name: '2 files failed.' }).waitFor();
   });

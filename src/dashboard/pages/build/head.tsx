@@ -18,6 +18,7 @@ import { searchWord } from '../../text/search.js';
 import { linkTo } from './link.js';
 import { LinkedSentence } from './linked-sentence.js';
 import { largestPart } from './minute-parts.js';
+import { progressText } from './progress.js';
 import { Share } from './share.js';
 import { Trace } from './trace.js';
 
@@ -63,8 +64,7 @@ export function BuildHead({ project, build, id }: BuildViewProps) {
         {is_running ? <Expected project={project} id={id} files={build.files} /> : <Floor build={build} />}
       </h1>
       <p class="verdict">
-        {unbroken(progress(build))}
-        <LinkedSentence text={build.verdict} paths={build.verdict_paths} hasNodeTimes />
+        {unbroken(progressText(build))} <LinkedSentence text={build.verdict} paths={build.verdict_paths} hasNodeTimes />
       </p>
     </header>
   );
@@ -85,12 +85,6 @@ function StatusLink({ build: { state, failed_count, missing_count } }: { build: 
       {state === 'running' && failed_count !== null && failed_count > 0 && link('failed')}
     </>
   );
-}
-
-/** How much of a build that runs is done; empty: its clients only record at their end, and none has. */
-function progress({ is_running, kind, files, done_count, failed_count }: MinutesAnswer): string {
-  if (!is_running || kind === 'recordings' || (done_count === 0 && failed_count === null)) return '';
-  return `${number(done_count)} of ${count(files, 'file')} done${failed_count === 0 ? ', none failed' : ''}. `;
 }
 
 /** The way to what changed since the build before, if that is known. */

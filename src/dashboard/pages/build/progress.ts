@@ -1,0 +1,17 @@
+import { agree } from '../../../base/plural.js';
+import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import { missesFiles } from '../../../protocol/build-state.js';
+import { count, number } from '../../text/format.js';
+
+/** Says how far a build is that runs, or that all of its files ran; empty: nobody knows, or the verdict tells what is missing. */
+export function progressText({ is_running, kind, state, files, nodes, done_count, failed_count }: MinutesAnswer): string {
+  if (kind === 'recordings' || missesFiles(state)) return '';
+  if (!is_running) return `${files === 1 ? 'Its 1 file' : `All ${count(files, 'file')}`} ran.`;
+  // Of most clients nobody knows what a node has ended of its batches until it records. A file may have been handed out twice.
+  const taken = Math.min(
+    files,
+    nodes.reduce((sum, node) => sum + node.files, 0),
+  );
+  const reported = done_count === 0 ? 'none' : number(done_count);
+  return `${number(taken)} of ${count(files, 'file')} ${agree(taken, 'is', 'are')} handed out, ${reported} reported${failed_count === 0 ? ', none failed' : ''}.`;
+}
