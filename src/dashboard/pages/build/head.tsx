@@ -102,18 +102,8 @@ function Diff({ build: { diff_url, previous } }: { build: MinutesAnswer }) {
 
 function Floor({ build: { floor, lost, parts, files, missing_count, state, nodes } }: { build: MinutesAnswer }) {
   // Nobody knows what was possible with the files that are missing.
-  if (missesFiles(state))
-    return (
-      <>
-        for {number(files - missing_count)} of {count(files, 'file')}
-      </>
-    );
-  if (state === 'partial')
-    return (
-      <>
-        on {number(nodes.filter(node => node.recorded).length)} of {count(nodes.length, 'node')}
-      </>
-    );
+  if (missesFiles(state)) return <>{`for ${number(files - missing_count)} of ${count(files, 'file')}`}</>;
+  if (state === 'partial') return <>{`on ${number(nodes.filter(node => node.recorded).length)} of ${count(nodes.length, 'node')}`}</>;
   return (
     <>
       <PartLink part={largestPart(parts, true)} seconds={floor} /> was possible

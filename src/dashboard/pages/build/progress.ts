@@ -8,10 +8,7 @@ export function progressText({ is_running, kind, state, files, nodes, done_count
   if (kind === 'recordings' || missesFiles(state)) return '';
   if (!is_running) return `${files === 1 ? 'Its 1 file' : `All ${count(files, 'file')}`} ran.`;
   // Of most clients nobody knows what a node has ended of its batches until it records. A file may have been handed out twice.
-  const taken = Math.min(
-    files,
-    nodes.reduce((sum, node) => sum + node.files, 0),
-  );
+  const taken = nodes.reduce((sum, node) => sum + node.files, 0);
   const reported = done_count === 0 ? 'none' : number(done_count);
-  return `${number(taken)} of ${count(files, 'file')} ${agree(taken, 'is', 'are')} handed out, ${reported} reported${failed_count === 0 ? ', none failed' : ''}.`;
+  return `${number(Math.min(files, taken))} of ${count(files, 'file')} ${agree(files, 'is', 'are')} handed out, ${reported} reported${failed_count === 0 ? ', none failed' : ''}.`;
 }

@@ -1,12 +1,13 @@
 import type { BuildLines } from '../../../protocol/answers/trends.js';
 import { useLive } from '../../data/live.js';
+import { FirstLine } from '../../parts/first-line.js';
 import { SearchBox } from '../../parts/search-box.js';
 import { Loaded } from '../../parts/states.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, exactTime } from '../../text/format.js';
-import { shownText, unrecordedIn } from './list.js';
+import { branchSentences, shownText, unrecordedIn } from './list.js';
 import { NoBuilds } from './no-builds.js';
 import { parseBuildSearch, withWholeHash } from './search.js';
 import { BuildTable } from './table.js';
@@ -44,11 +45,15 @@ export function BuildsPage({ project }: ProjectPageProps) {
   const list = useBuildList(path, request, live);
   // A sorted list has one page, and its rows have no place among older ones.
   const builds = order === '' ? list.builds : (live.data?.builds ?? []);
+  const shown = live.data ? (order === '' ? shownText(builds, live.data.total) : `${count(builds.length, 'build')}, sorted`) : 'Builds';
+  // Of builds that another search found nobody can say how the branch does.
+  const isOfBranch = order === '' && Object.keys(search).every(name => name === 'branch');
+  const answer = isOfBranch ? branchSentences(builds, search.branch ?? project.default_branch) : [];
 
   return (
     <>
-      <div class="page-head">
-        <h1>{live.data ? (order === '' ? shownText(builds, live.data.total) : `${count(builds.length, 'build')}, sorted`) : 'Builds'}</h1>
+      <FirstLine sentences={answer.length > 0 ? answer : [shown]}>{answer.length > 0 && <p class="small quiet">{shown}</p>}</FirstLine>
+      <div class="choices">
         <SearchBox
           label="Search the builds"
           placeholder="branch:main commit:4d5e6f failed: nodes:8 from:2026-11-01"
@@ -78,20 +83,18 @@ export function BuildsPage({ project }: ProjectPageProps) {
                 order={order}
                 onOrder={sort => setQuery({ sort })}
               />
-              {order !== '' && (
-                <p class="more">
+              <p class="more">
+                {order !== '' && (
                   <button type="button" onClick={() => setQuery({ sort: null })}>
                     Newest first
                   </button>
-                </p>
-              )}
-              {order === '' && list.loadOlder && (
-                <p class="more">
+                )}
+                {order === '' && list.loadOlder && (
                   <button type="button" onClick={list.loadOlder} aria-busy={list.isLoadingOlder}>
                     {list.isLoadingOlder ? 'Loading older builds …' : 'Show older builds'}
                   </button>
-                </p>
-              )}
+                )}
+              </p>
               {lines.searched_to && <p class="quiet small">Searched back to {exactTime(lines.searched_to)}.</p>}
             </>
           )

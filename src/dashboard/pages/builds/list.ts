@@ -1,5 +1,7 @@
 import type { BuildLine } from '../../../protocol/answers/trends.js';
-import { count, number } from '../../text/format.js';
+import { hasEndedComplete } from '../../../protocol/build-state.js';
+import { count, duration, number } from '../../text/format.js';
+import { branchInSentence } from '../../text/in-sentence.js';
 
 /** Returns a key that stays the same while a build is listed: it is a CI run first, and has an id of its own once it is recorded. */
 export function buildKey({ ci_run_id, build_id }: BuildLine): string {
@@ -21,6 +23,30 @@ export function updateBuilds(known: readonly BuildLine[], page: readonly BuildLi
   const builds = known.map(build => fresh.get(buildKey(build)) ?? build);
   for (const build of known) fresh.delete(buildKey(build));
   return { builds, added: fresh.size };
+}
+
+const ENDINGS: Record<string, string> = { failed: 'failed after', missing: 'ended incomplete after', cancelled: 'was cancelled after' };
+/** From so many builds on a median tells what is usual. A smaller part of it is no difference. */
+const LEAST_BUILDS = 3;
+const LEAST_PART = 0.03;
+
+/** Says how the last build of a branch ended, and how those before it in the list did; empty: none of the branch has ended. */
+export function branchSentences(builds: readonly BuildLine[], branch: string | null): string[] {
+  const ended = builds.filter(build => build.branch === branch && !build.is_running && build.summary);
+  const [last, ...before] = ended;
+  if (!last) return [];
+  const { state, node_total, summary } = last;
+  const usual = before.filter(build => hasEndedComplete(build.state) && build.node_total === node_total);
+  const walls = usual.map(build => build.summary!.wall).sort((a, b) => a - b);
+  const median = (walls[(walls.length - 1) >> 1]! + walls[walls.length >> 1]!) / 2;
+  const more = summary!.wall - median;
+  const than = Math.abs(more) < LEAST_PART * median ? 'about' : `${duration(Math.abs(more))} ${more > 0 ? 'more' : 'less'} than`;
+  const against = hasEndedComplete(state) && walls.length >= LEAST_BUILDS ? `, ${than} the median of the ${walls.length} before` : '';
+  const red = ended.filter(build => build.state === 'failed' || build.state === 'missing').length;
+  return [
+    `The last build of ${branchInSentence(last.branch)} ${ENDINGS[state] ?? 'took'} ${duration(summary!.wall)}${against}.`,
+    before.length === 0 ? '' : `Files failed or are missing in ${red === 0 ? 'none' : red} of its last ${ended.length} builds.`,
+  ].filter(Boolean);
 }
 
 /** Says what is listed of the recorded builds that a search finds: "40 of 361 builds, 2 running, 3 unrecorded". Those that run are not among the 361. */

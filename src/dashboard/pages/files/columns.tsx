@@ -70,7 +70,12 @@ const cellsOf = (project: string, branch: string | null): Cell[] => [
     about: 'Its duration after the last change, relative to before.',
     isNumber: true,
     isExtra: true,
-    cell: ({ change }) => change && <Factor value={change.factor} title={`since ${visible(change.commit_hash)}`} />,
+    cell: ({ change }) =>
+      change && (
+        <span class={change.factor > 1 ? 'grew' : undefined} title={`since ${visible(change.commit_hash)}`}>
+          {change.factor > 1 ? '▲' : '▼'} {times(change.factor)}
+        </span>
+      ),
   },
   {
     name: 'share',
@@ -81,11 +86,3 @@ const cellsOf = (project: string, branch: string | null): Cell[] => [
     cell: ({ share }) => percent(share),
   },
 ];
-
-function Factor({ value, title }: { value: number; title?: string }) {
-  return (
-    <span class={value > 1 ? 'grew' : undefined} title={title}>
-      {value > 1 ? '▲' : '▼'} {times(value)}
-    </span>
-  );
-}

@@ -8,6 +8,8 @@ const worded = (value: number) => WORDS[value] ?? number(value);
 
 /** The part of the builds that "a few files" make wait. */
 const MOST_BUILDS = 0.8;
+/** From this logarithm on, an estimate differs from the usual time. */
+const DRIFTED = Math.log(1.1);
 
 /** Says which file most builds waited for, and how few files made most of them wait. */
 export function filesSentences({ branch, decided, files, file_count, builds }: Omit<FileTrends, 'since' | 'total'>): string[] {
@@ -29,17 +31,13 @@ export function filesSentences({ branch, decided, files, file_count, builds }: O
   ].filter(Boolean);
 }
 
-/** Reports whether an estimate differs from the usual time by a tenth or more. */
-function hasDrifted(estimate: number, usual: number): boolean {
-  return Math.abs(Math.log(estimate / usual)) >= Math.log(1.1);
-}
-
 /** Says the time of a file, whether it changed, and how many builds waited for it. */
 export function fileSentences({ path, branch, estimate, median, points, changes, decided }: FileHistory): string[] {
   if (median === null) return [`${pathInSentence(path)} was not measured on ${branchInSentence(branch)}.`];
   const change = changes.at(-1);
   const expected = estimate ?? median;
-  const unchanged = hasDrifted(expected, median) ? `The median of its times is ${duration(median)}.` : 'Its time did not change.';
+  const unchanged =
+    Math.abs(Math.log(expected / median)) >= DRIFTED ? `The median of its times is ${duration(median)}.` : 'Its time did not change.';
   return [
     `${pathInSentence(path)} takes ${duration(expected)}.`,
     change

@@ -39,9 +39,9 @@ interface Growth {
   last: DayTrend | null;
   /** All days of the range; null: none has builds. */
   total: DayTrend | null;
-  /** The file that grew most; null: none did. */
-  grown: FileTrend | null;
-  /** Of all files that are known. */
+  /** The file that grew most; missing: none did. */
+  grown: FileTrend | null | undefined;
+  /** Of all files; missing: not known. */
   paths?: readonly string[] | undefined;
 }
 

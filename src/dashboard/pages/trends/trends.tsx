@@ -74,14 +74,7 @@ export function TrendsPage({ project }: ProjectPageProps) {
               sentences={
                 isKnown
                   ? [
-                      ...growthSentences({
-                        spans,
-                        first: begin!,
-                        last: end!,
-                        total: only!,
-                        grown: isAll ? null : (grown[0] ?? null),
-                        paths,
-                      }),
+                      ...growthSentences({ spans, first: begin!, last: end!, total: only!, grown: isAll ? null : grown[0], paths }),
                       ...costSentences(spent.data?.days ?? [], ', on all branches'),
                     ]
                   : ['…']

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergeBuilds, shownText, updateBuilds } from '../../../../src/dashboard/pages/builds/list.js';
+import { branchSentences, mergeBuilds, shownText, updateBuilds } from '../../../../src/dashboard/pages/builds/list.js';
 import type { BuildLine, BuildLineSummary } from '../../../../src/protocol/answers/trends.js';
 import { summaryOf } from '../../../server/store/contract/fixtures.js';
 
@@ -40,6 +40,44 @@ describe('the list of builds', () => {
   it('changes builds in their places while somebody reads, and counts the new ones', () => {
     const ended = build(2, { summary: summary({}) });
     expect(updateBuilds([build(2, { is_running: true }), build(1)], [build(3), ended])).toEqual({ builds: [ended, build(1)], added: 1 });
+  });
+});
+
+describe('the first line of the builds', () => {
+  const took = (wall: number, more: Partial<BuildLine> = {}) => build(wall, { state: 'complete', ...more, summary: summary({ wall }) });
+  const before = [took(580), took(600), took(620), took(900)];
+  const failed = { state: 'failed' as const };
+
+  it.each<[situation: string, builds: BuildLine[], text: string]>([
+    [
+      'took longer',
+      [took(730), ...before],
+      'The last build of main took 12 m 10 s, 2 m 00 s more than the median of the 4 before. Files failed or are missing in none of its last 5 builds.',
+    ],
+    [
+      'took as long, while another runs',
+      [build(9, { is_running: true }), took(615), ...before.slice(1)],
+      'The last build of main took 10 m 15 s, about the median of the 3 before. Files failed or are missing in none of its last 4 builds.',
+    ],
+    [
+      'failed',
+      [took(500, failed), ...before, took(9, { state: 'missing' })],
+      'The last build of main failed after 8 m 20 s, 1 m 50 s less than the median of the 4 before. Files failed or are missing in 2 of its last 6 builds.',
+    ],
+    [
+      'misses files',
+      [took(500, { state: 'missing' }), ...before],
+      'The last build of main ended incomplete after 8 m 20 s. Files failed or are missing in 1 of its last 5 builds.',
+    ],
+    [
+      'had other numbers of nodes before',
+      [took(500, { node_total: 9 }), ...before],
+      'The last build of main took 8 m 20 s. Files failed or are missing in none of its last 5 builds.',
+    ],
+    ['is the first', [took(500)], 'The last build of main took 8 m 20 s.'],
+    ['is of another branch', [took(500, { branch: 'fix' })], ''],
+  ])('says of a last build that %s', (_, builds, text) => {
+    expect(branchSentences(builds, 'main').join(' ')).toBe(text);
   });
 });
 
