@@ -202,7 +202,7 @@ describe('what the pages say of builds', () => {
     expect(Number(/made (\d+)/.exec(rest!)?.[1])).toBeGreaterThanOrEqual(Math.floor((100 * decided.length) / known.length));
   });
 
-  it('says of a build that runs how many files are done, and links those that failed', async () => {
+  it('says of a build that runs how many files are reported, and links those that failed', async () => {
     const files = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map(name => [`${name}_spec.rb`, 5]));
     const plan = { mode: 'reports' as const, commit_hash: 'reporting', files, nodes: [{}, {}] };
     await playCiRun(project.client, clock, { ...plan, fails: Object.keys(files), until: 8 });
