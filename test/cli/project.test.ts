@@ -130,8 +130,8 @@ describe('project and token commands beside a running server', () => {
     await ballast('project', 'settings', 'hooked', `webhook_url=${url}`);
     expect(await test()).toEqual(said(0, 'the webhook of "hooked" took a test'));
     status = 404;
-    expect(await test()).toEqual(said(1, 'the webhook of "hooked" did not take a test: it answered with 404'));
-    expect(JSON.parse((await test('--json')).stdout)).toEqual({ problem: 'it answered with 404' });
+    expect(await test()).toEqual(said(1, 'the webhook of "hooked" answered with 404'));
+    expect(JSON.parse((await test('--json')).stdout)).toEqual({ problem: 'answered with 404' });
     expect(received).toEqual(['test hooked', 'test hooked', 'test hooked']);
   });
 

@@ -120,8 +120,7 @@ export function testWebhook(source: StoreSource, name: string, { json }: PrintOp
       throw new Error(`project "${name}" has no webhook; set one: ballast project settings "${name}" webhook_url=https://...`);
     const problem = await postTest({ name, settings }, webhook_url, now());
     if (json) print(JSON.stringify({ problem }));
-    else
-      printToStderr(problem === null ? `the webhook of "${name}" took a test` : `the webhook of "${name}" did not take a test: ${problem}`);
+    else printToStderr(`the webhook of "${name}" ${problem ?? 'took a test'}`);
     if (problem !== null) process.exitCode = 1;
   });
 }

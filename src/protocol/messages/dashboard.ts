@@ -49,7 +49,7 @@ export interface SettingLine {
   is_secret: boolean;
 }
 
-/** The answer to POST /dashboard/projects/webhook_test {project}: why the webhook did not take a test; null: it did. */
+/** The answer to POST /dashboard/projects/webhook_test {project}: what the webhook did instead of taking the test, as "answered with 500"; null: it took it. */
 export interface WebhookTest {
   problem: string | null;
 }

@@ -12,7 +12,7 @@ const WEBHOOK_MILLISECONDS = 10_000;
 export type WebhookSettings = Pick<ProjectSettings, 'webhook_secret' | 'webhook_template'> & { webhook_url: string };
 
 /**
- * Sends a delivery to a webhook, once. Resolves with what was wrong; null: it was taken.
+ * Sends a delivery to a webhook, once. Resolves with what was wrong, as in "answered with 500"; null: it was taken.
  *
  * @param at milliseconds since 1970
  * @param closing ends the request
@@ -45,11 +45,11 @@ export async function postToWebhook(
     await response.body?.cancel().catch(() => {});
     if (response.ok) return null;
     const hint = response.status >= 300 && response.status < 400 ? ': redirects are not followed, so set the address that it leads to' : '';
-    return `it answered with ${response.status}${hint}`;
+    return `answered with ${response.status}${hint}`;
   } catch (error) {
-    if (late.aborted) return `it did not answer within ${WEBHOOK_MILLISECONDS / 1000} s`;
+    if (late.aborted) return `did not answer within ${WEBHOOK_MILLISECONDS / 1000} s`;
     const { message, cause } = error as Error & { cause?: { message?: string; code?: string } };
-    return `it cannot be reached: ${cause?.code ?? cause?.message ?? message}`;
+    return `could not be reached: ${cause?.code ?? cause?.message ?? message}`;
   }
 }
 

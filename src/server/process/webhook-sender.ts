@@ -84,7 +84,7 @@ export class WebhookSender {
     if (!(await this.store.deliveries.attempt(delivery, at + pause))) return;
     const { webhook_url } = project.settings;
     // A process may have ended in the last attempt.
-    const problem = attempts > PAUSES.length ? 'it was tried before' : await this.#post({ ...project.settings, webhook_url }, delivery, at);
+    const problem = attempts > PAUSES.length ? 'was tried before' : await this.#post({ ...project.settings, webhook_url }, delivery, at);
     if (this.#closing.signal.aborted && problem !== null) return;
     if (problem === null) {
       this.results.delivered += 1;

@@ -55,6 +55,7 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
     reload();
     session.reload();
   });
+  const webhook = settings.find(({ name }) => name === 'webhook_url')!.text;
   const save = () => change.send('/dashboard/projects/settings', { project, settings: edited }, 'change the settings');
   /** @param text undefined: it stays as it is */
   const edit = (name: string, text: string | undefined) => {
@@ -87,20 +88,19 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
         </button>
         <span role="status">{isSaved ? 'Saved.' : ''}</span>
       </div>
-      {settings.some(({ name, text }) => name === 'webhook_url' && text !== '') && <TestOfWebhook project={project} />}
+      {webhook !== '' && <TestOfWebhook project={project} url={webhook} />}
     </form>
   );
 }
 
 /** Sends a test to the webhook as it is saved. */
-function TestOfWebhook({ project }: { project: number }) {
+function TestOfWebhook({ project, url }: { project: number; url: string }) {
   const [outcome, setOutcome] = useState('');
   const { isSending, problem, send } = useChange();
   const test = async () => {
     setOutcome('');
     const answer = await send<WebhookTest>('/dashboard/projects/webhook_test', { project }, 'send a test to the webhook');
-    if (answer)
-      setOutcome(answer.problem === null ? 'The webhook accepted the test.' : `The webhook did not accept the test: ${answer.problem}.`);
+    if (answer) setOutcome(`The webhook at ${url} ${answer.problem ?? 'accepted the test'}.`);
   };
   return (
     <div class="actions">

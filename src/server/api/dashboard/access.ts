@@ -159,7 +159,7 @@ export const accessRows = {
     POST: change(async (context, message): Promise<WebhookTest> => {
       const project = await requireProject(context, toProjectOfSettings(message).project);
       const { webhook_url } = project.settings;
-      if (webhook_url === null) throw new Refusal('cannot send a test, because webhook_url is not set: set it first');
+      if (webhook_url === null) throw new Refusal('cannot send a test: webhook_url is not set');
       return { problem: await context.dashboard!.testWebhook(project, webhook_url) };
     }),
   },

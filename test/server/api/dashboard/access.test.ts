@@ -182,7 +182,7 @@ describe('an operator', () => {
     const { id: project } = await newProject('with a webhook to test');
     const browser = await signedInOperator(server.url, server.store);
     const test = (from = browser) => from.post('/dashboard/projects/webhook_test', { project });
-    expect((await test()).text).toContain('cannot send a test, because webhook_url is not set: set it first');
+    expect((await test()).text).toContain('cannot send a test: webhook_url is not set');
     let status = 200;
     const received: string[] = [];
     const url = await stubServer(async (request, response) => {
@@ -192,7 +192,7 @@ describe('an operator', () => {
     await browser.post('/dashboard/projects/settings', { project, settings: { webhook_url: url } });
     expect((await test()).json).toEqual({ problem: null });
     status = 404;
-    expect((await test()).json).toEqual({ problem: 'it answered with 404' });
+    expect((await test()).json).toEqual({ problem: 'answered with 404' });
     expect((await test(await signedInReader(server.url, server.store, project))).status).toBe(403);
     expect(received).toEqual(Array(2).fill('test with a webhook to test'));
   });
