@@ -68,14 +68,25 @@ describe('the page of tokens, links and sessions', () => {
 
   it('creates a project, and shows its token once', async () => {
     const tab = await openAsOperator(server, '/access');
-    await tab.getByLabel('New project').fill('a new project');
-    await tab.getByRole('button', { name: 'Create' }).click();
+    await tab.getByRole('button', { name: 'New project' }).click();
+    await tab.getByLabel('Name of the new project').fill('a new project');
+    await tab.keyboard.press('Enter');
     const secret = tab.getByRole('status').filter({ hasText: 'A token of a new project.' });
     const token = await secret.getByRole('code').innerText();
     expect((await fetch(`${server.url}/v1/builds`, { headers: { 'SERVICE-TEST-SUITE-TOKEN': token } })).status).toBe(200);
     await tab.reload();
     await tab.getByRole('heading', { name: 'a new project' }).waitFor();
     expect(await tab.getByText(token).count()).toBe(0);
+  });
+
+  it('says once why a project of a name that exists was not created', async () => {
+    const { name } = await emptyProject(server);
+    const tab = await openAsOperator(server, '/access');
+    await tab.getByRole('button', { name: 'New project' }).click();
+    await tab.getByLabel('Name of the new project').fill(name);
+    await tab.keyboard.press('Enter');
+    const [sentence] = (await tab.getByRole('alert').innerText()).split('\n');
+    expect(sentence).toBe(`Cannot create the project "${name}": a project of that name exists.`);
   });
 
   it('makes a read-only link, which shows one project and no page of operators', async () => {

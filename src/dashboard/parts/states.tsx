@@ -23,8 +23,16 @@ export function Failure({ problem, reload }: { problem: Problem; reload: () => v
   return (
     <div class="failure" role="alert">
       <p>
-        <strong>Could not {attempt}: </strong>
-        {status === 404 ? 'nothing is there. The address may be wrong, or the build has expired' : reason}.
+        {/* A refusal of the server begins with what was refused. */}
+        {reason.startsWith('cannot ') ? (
+          `C${reason.slice(1)}`
+        ) : (
+          <>
+            <strong>Could not {attempt}: </strong>
+            {status === 404 ? 'nothing is there. The address may be wrong, or the build has expired' : reason}
+          </>
+        )}
+        .
       </p>
       {isPassing && (
         <p>

@@ -19,7 +19,7 @@ const ID_CHARACTERS = 12;
 export async function createProject(access: Access, name: string, at: Millis, token = newToken()): Promise<Project & { token: string }> {
   assertName(`create the project "${name}"`, name);
   const project = await access.createProject(name, hashOf(token), at);
-  if (!project) throw new Refusal(`cannot create the project "${name}": it exists already; "token create" makes another token for it`);
+  if (!project) throw new Refusal(`cannot create the project "${name}": a project of that name exists`);
   return { ...project, token };
 }
 
@@ -125,7 +125,7 @@ export async function revokeToken(access: Access, tokenOrId: string, at: Millis)
   const digest = hashOf(tokenOrId);
   const tokens = await access.tokens();
   const found = tokens.find(token => token.revoked_at === null && (token.hash === digest || tokenId(token) === tokenOrId));
-  if (!found) throw new Refusal('cannot revoke: no token in force has this value or id; "token list" shows the ids');
+  if (!found) throw new Refusal('cannot revoke: no token in force has this value or id');
   await access.revokeToken(found.hash, at);
   return tokenId(found);
 }

@@ -114,8 +114,7 @@ export const SETTING_NAMES = Object.keys(settingDefinitions) as SettingName[];
 export function changedSettings(settings: ProjectSettings, changes: Readonly<Record<string, string>>): ProjectSettings {
   const changed: Record<SettingName, unknown> = { ...settings };
   for (const [name, text] of Object.entries(changes)) {
-    if (!isSetting(name))
-      throw new Refusal(`cannot set "${name}": the settings of a project are ${SETTING_NAMES.join(', ')}`, 'parameter', name);
+    if (!isSetting(name)) throw new Refusal(`cannot set "${name}": the settings of a project are ${SETTING_NAMES.join(', ')}`);
     changed[name] = text.trim() === '' ? null : parsed(name, text.trim());
   }
   return changed as unknown as ProjectSettings;
@@ -146,7 +145,7 @@ function parsed(name: SettingName, text: string): unknown {
     return definitionOf(name).parse(text);
   } catch (error) {
     const value = definitionOf(name).isSecret ? '' : ` to "${text}"`;
-    throw new Refusal(`cannot set ${name}${value}: it ${(error as Error).message}`, 'parameter', name);
+    throw new Refusal(`cannot set ${name}${value}: it ${(error as Error).message}`);
   }
 }
 

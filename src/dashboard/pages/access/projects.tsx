@@ -81,7 +81,7 @@ export function Projects({ projects, change }: { projects: Project[]; change: Ch
           </li>
         ))}
       </ul>
-      <NewProject isSending={change.isSending} onCreate={createProject} />
+      <NameButton button="New project" label="Name of the new project" isRequired isSending={change.isSending} onSubmit={createProject} />
     </section>
   );
 }
@@ -114,33 +114,5 @@ function Tokens({ tokens, project, change }: { tokens: TokenLine[]; project: str
       {active.length === 0 && <li class="failed-text">No token: no CI job can reach this project.</li>}
       {revoked > 0 && <li class="small quiet">{revoked} revoked</li>}
     </ul>
-  );
-}
-
-function NewProject({ isSending, onCreate }: { isSending: boolean; onCreate: (name: string) => Promise<boolean> }) {
-  const [name, setName] = useState('');
-  return (
-    <form
-      class="choices"
-      onSubmit={event => {
-        event.preventDefault();
-        if (name.trim() !== '') void onCreate(name.trim()).then(isDone => isDone && setName(''));
-      }}
-    >
-      <label>
-        New project
-        <input
-          value={name}
-          maxLength={200}
-          required
-          placeholder="web-rspec"
-          autocomplete="off"
-          onInput={event => setName(event.currentTarget.value)}
-        />
-      </label>
-      <button type="submit" disabled={isSending}>
-        Create
-      </button>
-    </form>
   );
 }

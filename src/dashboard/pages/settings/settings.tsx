@@ -120,35 +120,24 @@ interface SettingProps {
   edit: (text: string | undefined) => void;
 }
 
-function Setting({ line, edited, edit }: SettingProps) {
-  const { name, help, text, is_secret } = line;
-  if (is_secret) return <Secret {...{ line, edited, edit }} />;
-  return (
-    <label>
-      <code>{name}</code>
-      <input value={edited ?? text} autocomplete="off" spellcheck={false} onInput={event => edit(event.currentTarget.value)} />
-      <span class="small quiet">{help}</span>
-    </label>
-  );
-}
-
-/** A setting whose value is not known here. */
-function Secret({ line, edited, edit }: SettingProps) {
-  const { name, help, text } = line;
+/** The value of a secret is not known here. */
+function Setting({ line: { name, help, text, is_secret }, edited, edit }: SettingProps) {
+  const kind = is_secret ? ({ type: 'password', autocomplete: 'new-password' } as const) : ({ type: 'text', autocomplete: 'off' } as const);
+  // Only the button unsets a secret: a field that was typed in and emptied leaves it as it is.
+  const onText = (typed: string) => edit(is_secret && typed === '' ? undefined : typed);
   return (
     <label>
       <code>{name}</code>
       <input
-        type="password"
-        value={edited ?? ''}
-        placeholder={edited === undefined ? text : ''}
-        autocomplete="new-password"
-        // Only the button unsets it: a field that was typed in and emptied leaves it as it is.
-        onInput={event => edit(event.currentTarget.value === '' ? undefined : event.currentTarget.value)}
+        {...kind}
+        value={edited ?? (is_secret ? '' : text)}
+        placeholder={is_secret && edited === undefined ? text : ''}
+        spellcheck={false}
+        onInput={event => onText(event.currentTarget.value)}
       />
       <span class="small quiet">
         {help}{' '}
-        {text !== '' && edited !== '' && (
+        {is_secret && text !== '' && edited !== '' && (
           <button type="button" class="plain" onClick={() => edit('')}>
             Unset
           </button>

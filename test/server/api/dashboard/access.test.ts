@@ -96,7 +96,7 @@ describe('an operator', () => {
   });
 
   it.each([
-    ['/dashboard/projects', { name: 'default' }, 'it exists already'],
+    ['/dashboard/projects', { name: 'default' }, 'a project of that name exists'],
     ['/dashboard/projects', { name: '\u202eabc' }, 'a name has 1 to 200 letters'],
     ['/dashboard/projects', {}, 'parameter is required'],
     ['/dashboard/tokens', { project: 999 }, 'there is no project 999'],
