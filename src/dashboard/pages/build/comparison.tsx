@@ -4,7 +4,7 @@ import type { BuildLines } from '../../../protocol/answers/trends.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
 import { Duration } from '../../parts/amounts.js';
-import { Path } from '../../parts/path.js';
+import { Branch, Path } from '../../parts/path.js';
 import { Loaded } from '../../parts/states.js';
 import { type Column, Table } from '../../parts/table.js';
 import type { BuildViewProps } from '../../routes/pages.js';
@@ -92,7 +92,7 @@ function Comparison({ project, answer }: { project: ProjectLine; answer: Compari
         <p class="quiet small">
           The other build:{' '}
           <a href={projectPath(project.name, 'build', other.build_id ?? other.ci_run_id!)}>
-            <Path text={other.branch} /> {other.commit_hash.slice(0, 8)}
+            <Branch name={other.branch} /> {other.commit_hash.slice(0, 8)}
           </a>
           , {count(other.node_total, 'node')}
           {other.node_total === node_total ? '' : ': with other numbers of nodes, an even share is another one'}.

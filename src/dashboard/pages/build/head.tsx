@@ -6,14 +6,13 @@ import { useLive } from '../../data/live.js';
 import { Duration } from '../../parts/amounts.js';
 import { Commit } from '../../parts/commit.js';
 import { OuterLink } from '../../parts/outer-link.js';
-import { Path } from '../../parts/path.js';
+import { Branch } from '../../parts/path.js';
 import { Status } from '../../parts/status.js';
 import type { BuildViewProps } from '../../routes/pages.js';
 import { useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { clock, count, duration, exactDuration, exactTime, number, unbroken, when } from '../../text/format.js';
 import { commitOf } from '../../text/in-sentence.js';
-import { branchText } from '../../text/path-text.js';
 import { searchWord } from '../../text/search.js';
 import { linkTo } from './link.js';
 import { LinkedSentence } from './linked-sentence.js';
@@ -34,7 +33,7 @@ export function BuildHead({ project, build, id }: BuildViewProps) {
       <div class="build-line">
         <p>
           <a class="branch" href={withQuery(builds, { q: searchWord('branch', branch) })}>
-            <Path text={branchText(branch)} whole={branch} />
+            <Branch name={branch} />
           </a>
           <Dot />
           <Commit

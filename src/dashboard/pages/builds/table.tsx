@@ -3,12 +3,11 @@ import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { Duration, When } from '../../parts/amounts.js';
 import { fullBar } from '../../parts/charts/bar-scale.js';
 import { Commit } from '../../parts/commit.js';
-import { FileLink, Path } from '../../parts/path.js';
+import { Branch, FileLink } from '../../parts/path.js';
 import { Status } from '../../parts/status.js';
 import { type Column, Table } from '../../parts/table.js';
 import { projectPath } from '../../routes/routes.js';
 import { percent } from '../../text/format.js';
-import { branchText } from '../../text/path-text.js';
 import { buildKey } from './list.js';
 import { WallBar } from './wall-bar.js';
 
@@ -42,7 +41,7 @@ function columnsOf(project: ProjectLine, full: number): Column<BuildLine>[] {
       isWide: true,
       cell: build => (
         <a class="row" href={projectPath(project.name, 'build', build.build_id ?? build.ci_run_id!)}>
-          <Path text={branchText(build.branch)} whole={build.branch} />
+          <Branch name={build.branch} />
         </a>
       ),
     },

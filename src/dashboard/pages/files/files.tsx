@@ -4,7 +4,7 @@ import { useLive } from '../../data/live.js';
 import { Duration, When } from '../../parts/amounts.js';
 import { BranchChoice } from '../../parts/branch-choice.js';
 import { FirstLine } from '../../parts/first-line.js';
-import { Path } from '../../parts/path.js';
+import { Branch } from '../../parts/path.js';
 import { SearchBox } from '../../parts/search-box.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
@@ -13,7 +13,8 @@ import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { count } from '../../text/format.js';
-import { visible } from '../../text/path-text.js';
+import { inSentence } from '../../text/in-sentence.js';
+import { branchText, visible } from '../../text/path-text.js';
 import { fileColumns } from './columns.js';
 import { filesSentences } from './sentences.js';
 import { type FilePages, type FileRow, useFilePages } from './use-file-pages.js';
@@ -63,8 +64,8 @@ function Files({ project, found, all, pages, branch, search, sort }: FilesProps)
     <>
       <FirstLine sentences={all ? filesSentences(all) : ['…']}>
         <p class="quiet">
-          The next build of <Path text={found.branch} /> plans with <Duration seconds={found.total} /> of tests. The list is about its last{' '}
-          {count(found.builds, 'build')}
+          The next build of <Branch name={found.branch} /> plans with <Duration seconds={found.total} /> of tests. The list is about its
+          last {count(found.builds, 'build')}
           {found.since !== null && (
             <>
               , since <When time={found.since} />
@@ -100,10 +101,8 @@ const keyOf = (row: FileRow) => (typeof row === 'number' ? row : row.path);
 
 function NoFiles({ project, branch }: { project: string; branch: string }) {
   return (
-    <Empty title="No file was measured on this branch yet.">
-      <p>
-        Each recorded build adds the time of each of its test files. The branch is <Path text={branch} />.
-      </p>
+    <Empty title={branch === '' ? 'No file was measured yet.' : `No file of ${inSentence(branchText(branch))} was measured yet.`}>
+      <p>Each recorded build adds the time of each of its test files.</p>
       <a class="button" href={projectPath(project, 'set-up')}>
         Set up the first build
       </a>

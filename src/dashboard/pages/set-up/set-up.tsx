@@ -8,7 +8,7 @@ import { useSession } from '../../data/session.js';
 import { When } from '../../parts/amounts.js';
 import { CopyButton, Secret } from '../../parts/copy.js';
 import { FirstLine } from '../../parts/first-line.js';
-import { Path } from '../../parts/path.js';
+import { Branch } from '../../parts/path.js';
 import { Failure } from '../../parts/states.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
@@ -191,7 +191,7 @@ function Arrival({ project, builds }: { project: ProjectLine; builds: BuildLines
         <>
           <span class="complete-text">✓</span> The newest build:{' '}
           <a href={projectPath(project.name, 'build', newest.build_id ?? newest.ci_run_id!)}>
-            <Path text={newest.branch} />
+            <Branch name={newest.branch} />
             <span class="number">
               {commitOf(newest.commit_hash)}, {count(newest.node_total, 'node')}
             </span>

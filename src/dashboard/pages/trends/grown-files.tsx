@@ -2,7 +2,7 @@ import type { FileTrend, FileTrends } from '../../../protocol/answers/trends.js'
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { Duration, When } from '../../parts/amounts.js';
 import { Commit } from '../../parts/commit.js';
-import { FileLink, Path } from '../../parts/path.js';
+import { Branch, FileLink } from '../../parts/path.js';
 import { type Column, Table } from '../../parts/table.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, times } from '../../text/format.js';
@@ -47,7 +47,7 @@ export function GrownFiles({ project, files, grown, branch, from }: Props) {
     <section>
       <h2>Files that grew</h2>
       <p class="small quiet">
-        By their last change since {from}, in the last {count(files.builds, 'build')} of <Path text={files.branch} />
+        By their last change since {from}, in the last {count(files.builds, 'build')} of <Branch name={files.branch} />
         {files.since !== null && (
           <>
             , which began <When time={files.since} />

@@ -52,7 +52,8 @@ export function growthSentences({ spans, first, last, total, grown, paths }: Gro
     : [];
   const [before, now] = [first?.median_test_seconds, last?.median_test_seconds];
   if (!spans || !before || !now) {
-    if (!total?.median_test_seconds) return ['No build of these days ended complete.', ...file];
+    if (!total) return ['No build ended in these days.', ...file];
+    if (!total.median_test_seconds) return ['No build of these days ended complete.', ...file];
     return [
       `The tests take ${duration(total.median_test_seconds)} in all in the median build: too few days have complete builds to say whether they grow.`,
       `The median build takes ${duration(total.median_wall)}.`,

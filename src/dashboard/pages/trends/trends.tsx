@@ -3,10 +3,10 @@ import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
 import { BranchChoice } from '../../parts/branch-choice.js';
 import { FirstLine } from '../../parts/first-line.js';
-import { Empty, Loaded } from '../../parts/states.js';
+import { Loaded } from '../../parts/states.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
-import { projectPath, withQuery } from '../../routes/routes.js';
+import { withQuery } from '../../routes/routes.js';
 import { costSentences } from '../../text/cost.js';
 import { DayCharts } from './day-charts.js';
 import { GrownFiles, grownSince } from './grown-files.js';
@@ -89,11 +89,13 @@ export function TrendsPage({ project }: ProjectPageProps) {
             </FirstLine>
             <Choice project={project} choices={choices} />
             {only === null || trend === null ? (
-              total.data && <NoDays project={project} />
+              total.data && <p class="quiet">A build counts when it has ended, on the day on which it began.</p>
             ) : (
               <DayCharts project={project} trend={trend} total={only!} width={by === 'day' ? 1 : 7} />
             )}
-            {files.data && <GrownFiles project={project} files={files.data} grown={grown} branch={choices.branch || null} from={from} />}
+            {files.data && files.data.builds > 0 && (
+              <GrownFiles project={project} files={files.data} grown={grown} branch={choices.branch || null} from={from} />
+            )}
           </>
         );
       }}
@@ -127,16 +129,5 @@ function Choice({ project, choices: { branch, isAll, days, by } }: { project: Pr
         </select>
       </label>
     </div>
-  );
-}
-
-function NoDays({ project }: { project: ProjectLine }) {
-  return (
-    <Empty title="No build ended in these days.">
-      <p>A build counts when it has ended, on the day on which it began.</p>
-      <a class="button" href={projectPath(project.name, 'builds')}>
-        Show the builds
-      </a>
-    </Empty>
   );
 }

@@ -12,7 +12,7 @@ import { Duration, When } from '../../parts/amounts.js';
 import { Figure } from '../../parts/figure.js';
 import { FirstLine } from '../../parts/first-line.js';
 import { FoldedTable } from '../../parts/folded-table.js';
-import { Path } from '../../parts/path.js';
+import { Branch } from '../../parts/path.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import type { Column } from '../../parts/table.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
@@ -119,7 +119,7 @@ function Played({ project, build, choices, answer, last }: PlayedProps) {
       <p class="small quiet build-name">
         The chart plays&nbsp;
         <a href={projectPath(project.name, 'build', build)}>
-          <Path text={answer.branch} />
+          <Branch name={answer.branch} />
         </a>
         &nbsp;· {commitOf(answer.commit_hash)} · {count(node_total, 'node')} ·&nbsp;
         <When time={answer.started_at} />

@@ -57,8 +57,6 @@ describe('the first line of the trends', () => {
   it('compares nothing where one end has no complete build', () => {
     const [first] = told(dayOf('2026-10-31', null), dayOf('2026-11-24', 2000), grown);
     expect(first).toBe('The tests take 40 m 00 s in all in the median build: too few days have complete builds to say whether they grow.');
-    expect(growthSentences({ spans: null, first: null, last: null, total: null, grown: null })).toEqual([
-      'No build of these days ended complete.',
-    ]);
+    expect(growthSentences({ spans: null, first: null, last: null, total: null, grown: null })).toEqual(['No build ended in these days.']);
   });
 });
