@@ -105,7 +105,7 @@ describe('what the pages say of builds', () => {
     const verdict = (await texts(tab, '.verdict'))[0]!;
     const progress = progressText(minutes);
     expect([verdict, contradictions(verdict.replace(progress.replaceAll('\u202f', ' '), '').trim(), figures, minutes)]).toEqual([
-      `${progress} ${minutes.verdict}`.trim(),
+      (minutes.is_running ? `${progress} ${minutes.verdict}` : `${minutes.verdict} ${progress}`).trim(),
       [],
     ]);
     expect(progress.endsWith(' ran.')).toBe(log.mode !== 'recordings' && figures.missing.size === 0 && !minutes.is_running);

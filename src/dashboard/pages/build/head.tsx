@@ -63,7 +63,9 @@ export function BuildHead({ project, build, id }: BuildViewProps) {
         {is_running ? <Expected project={project} id={id} files={build.files} /> : <Floor build={build} />}
       </h1>
       <p class="verdict">
-        {unbroken(progressText(build))} <LinkedSentence text={build.verdict} paths={build.verdict_paths} hasNodeTimes />
+        {build.is_running && `${unbroken(progressText(build))} `}
+        <LinkedSentence text={build.verdict} paths={build.verdict_paths} hasNodeTimes />
+        {!build.is_running && ` ${progressText(build)}`}
       </p>
     </header>
   );

@@ -89,7 +89,8 @@ const COLUMNS: Column<NodeTrend>[] = [
     title: 'Slow in',
     isNumber: true,
     cell: ({ slow_builds, is_slow, slowness }) => {
-      const text = `${slow_builds} of ${slowness.filter(value => value !== null).length}`;
+      const known = slowness.filter(value => value !== null).length;
+      const text = known === 0 ? '–' : `${slow_builds} of ${known}`;
       return is_slow ? <strong title="More often than chance explains: the runner is slow, not the split">▲ {text}</strong> : text;
     },
     sortBy: ({ slow_builds }) => slow_builds,

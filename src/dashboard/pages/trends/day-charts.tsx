@@ -73,7 +73,9 @@ export function DayCharts({ project, trend, total, width }: Props) {
           areBars
           ticks={max => minuteTicks(max, 4)}
           tickText={seconds => number(seconds / 60)}
-          reading={day => `${minutes(day)} node-minutes of ${count(day.jobs, 'job')}${day.price ? `, ${priceText(day.price)}` : ''}`}
+          reading={day =>
+            `${count(Math.round(day.job_seconds / 60), 'node-minute')} of ${count(day.jobs, 'job')}${day.price ? `, ${priceText(day.price)}` : ''}`
+          }
         />
         <p class="small quiet">
           The time of all jobs with their set-up, including those of incomplete builds and of earlier CI runs.{' '}

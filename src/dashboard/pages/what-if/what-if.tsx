@@ -18,11 +18,10 @@ import type { Column } from '../../parts/table.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress, useTitle } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
-import { count, number, percent } from '../../text/format.js';
+import { count, number } from '../../text/format.js';
 import { commitOf } from '../../text/in-sentence.js';
 import { buildName } from '../builds/state.js';
 import { Chart } from './chart.js';
-import { type Choices, choicesOf, nodeCountsPath, whatIfPath } from './choices.js';
 import { Controls } from './controls.js';
 import { columnOf } from './curve.js';
 import { LastBuilds } from './last-builds.js';
@@ -69,10 +68,15 @@ function NoBuild({ project }: { project: ProjectLine }) {
 }
 
 function WhatIf({ project, build, isNamed }: { project: ProjectLine; build: string; isNamed: boolean }) {
-  const choices = choicesOf(useAddress().query);
-  const live = useLive<WhatIfAnswer>(whatIfPath(build, choices), { attempt: 'play this build again', project: project.id });
+  const { query } = useAddress();
+  // The server says what is wrong with them.
+  const choices = { mode: query.get('mode'), in_pieces: query.get('in_pieces') };
+  const live = useLive<WhatIfAnswer>(withQuery(`/v1/builds/${encodeURIComponent(build)}/what_if`, choices), {
+    attempt: 'play this build again',
+    project: project.id,
+  });
   const branch = isNamed ? (live.data?.branch ?? null) : project.default_branch;
-  const last = useLive<NodeCountsAnswer>(branch === null ? null : nodeCountsPath(branch, choices), {
+  const last = useLive<NodeCountsAnswer>(branch === null ? null : withQuery('/v1/trends/node_counts', { branch, ...choices }), {
     attempt: 'play the last builds',
     project: project.id,
   });
@@ -82,7 +86,7 @@ function WhatIf({ project, build, isNamed }: { project: ProjectLine; build: stri
     <Loaded live={live} waiting={waiting}>
       {answer => (
         <Loaded live={last} waiting={waiting}>
-          {last => <Played {...{ project, build, choices, answer, last }} />}
+          {last => <Played {...{ project, build, answer, last }} isPiecesChosen={choices.in_pieces !== null} />}
         </Loaded>
       )}
     </Loaded>
@@ -92,12 +96,13 @@ function WhatIf({ project, build, isNamed }: { project: ProjectLine; build: stri
 interface PlayedProps {
   project: ProjectLine;
   build: string;
-  choices: Choices;
+  /** A reader has said whether files run in pieces. */
+  isPiecesChosen: boolean;
   answer: WhatIfAnswer;
   last: NodeCountsAnswer;
 }
 
-function Played({ project, build, choices, answer, last }: PlayedProps) {
+function Played({ project, build, isPiecesChosen, answer, last }: PlayedProps) {
   const { variants, node_total } = answer;
   const [nodes, setNodes] = useNodes(build, node_total);
   const chosen = columnOf(variants, nodes);
@@ -105,7 +110,7 @@ function Played({ project, build, choices, answer, last }: PlayedProps) {
   if (variants.length === 0) return <Empty title="Nothing of this build is recorded, so it cannot be played again." />;
   return (
     <>
-      <FirstLine sentences={whatIfSentences(last, answer, choices.in_pieces !== null)}>
+      <FirstLine sentences={whatIfSentences(last, answer, isPiecesChosen)}>
         <p class="small quiet">
           {count(last.builds.length, 'build')} played with each number of nodes
           {last.left_out > 0 && `; ${number(last.left_out)} left out: not complete, or with less than half of the files`}.{' '}
@@ -189,12 +194,6 @@ function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {
       <Figure title="Node-minutes">{number(chosen.job_seconds / 60)}</Figure>
       {chosen.price && <Figure title="Cost">{priceText(chosen.price)}</Figure>}
       <Figure title={`Against ${count(today.nodes, 'node')}`}>{difference(chosen, today)}</Figure>
-      <Figure
-        title="Above the floor"
-        about="The floor is an even share of the files, or the longest file if that is more. No plan with whole files ends sooner."
-      >
-        {percent(Math.max(0, chosen.ratio - 1))}
-      </Figure>
       <Figure title="Measured">{chosen.measured === null ? 'no such build' : <Duration seconds={chosen.measured} />}</Figure>
     </dl>
   );
@@ -205,7 +204,6 @@ const COLUMNS: Column<Variant>[] = [
   { name: 'wall', title: 'Wall time', isNumber: true, cell: ({ wall }) => <Duration seconds={wall} /> },
   { name: 'work', title: 'Node-minutes', isNumber: true, cell: ({ job_seconds }) => number(job_seconds / 60, 1) },
   { name: 'cost', title: 'Cost', isNumber: true, cell: ({ price }) => (price ? priceText(price) : '') },
-  { name: 'floor', title: 'Floor', isNumber: true, isLeast: true, cell: ({ floor }) => <Duration seconds={floor} /> },
   { name: 'measured', title: 'Measured', isNumber: true, isExtra: true, cell: ({ measured }) => <Duration seconds={measured} /> },
   {
     name: 'bound',
