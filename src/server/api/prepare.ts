@@ -87,8 +87,9 @@ function prepareHere<K extends keyof Posts>(
   const { store, summarizer, pullCost } = context;
   const post = posts[job];
   const { asked, suite } = post.read(sent, project, cached);
-  // A new queue is planned with what batches of the project cost.
-  const learning = suite && isQueueJob(job) ? summarizer.learnFirst(project, (asked as Asked<'prepareQueue'>).request.key) : undefined;
+  // A new queue is planned with what batches of the project cost. With a cached suite, that was asked before.
+  const learning =
+    suite && !cached && isQueueJob(job) ? summarizer.learnFirst(project, (asked as Asked<'prepareQueue'>).request.key) : undefined;
   const preparing: Soon<object | null> = whenKnown(learning, () =>
     post.prepare(store, asked as never, suite, { pullCost, isWorker: false }),
   );

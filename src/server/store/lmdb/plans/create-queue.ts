@@ -15,12 +15,17 @@ import { blobsOf } from '../writes/blobs.js';
 import { type Creation, createOnce } from '../writes/create-once.js';
 import { batchesOf } from './read-queue.js';
 
-/** Creates a queue unless its key has one. Resolves with whether it did. */
+/**
+ * Creates a queue unless its key has one. Resolves with whether it did.
+ *
+ * @param born called with the record when the queue is about to be found
+ */
 export async function createQueue(
   parts: Parts,
   key: QueueKey,
   { list, files, weights, basis, cuts, guessed, learned, forecast }: NewQueue,
   at: Millis,
+  born: (id: string, record: QueueRecord) => void,
 ): Promise<boolean> {
   const id = randomUUID();
   const build = buildDigest(key.project, key.build);
@@ -29,8 +34,8 @@ export async function createQueue(
     id,
     at,
     blobs: () => encodeParts({ files, basis, weights, cuts }),
-    content: () => ({
-      record: {
+    content() {
+      const record = {
         name: key.digest,
         node_total: key.build.node_total,
         guessed,
@@ -41,10 +46,10 @@ export async function createQueue(
         runs_before: runsRecordedOf(parts, build),
         used_at: at,
         build,
-      },
-      forecast,
-      batches: null,
-    }),
+      };
+      born(id, record);
+      return { record, forecast, batches: null };
+    },
   });
   return existing === id;
 }

@@ -20,9 +20,10 @@ import { encodeQueueFiles } from '../../codecs/file-blocks.js';
 import { decodeChange } from '../../codecs/queue-changes.js';
 import { type CachedQueue, QueueCache, type QueueOptions } from '../../queue-cache.js';
 import type { Parts } from '../parts.js';
+import type { QueueRecord } from '../records.js';
 import { commit, written } from '../writes/commit.js';
 import { copyQueue, createQueue } from './create-queue.js';
-import { batchesOf, readQueue, toQueueInfo } from './read-queue.js';
+import { batchesOf, openQueue, readQueue, toQueueInfo } from './read-queue.js';
 
 const NO_QUEUE: Saving<null> = { value: null, saved: null };
 
@@ -38,6 +39,8 @@ export class LmdbQueues implements Queues {
     ([, open], saved) => this.#cache.saved(open, saved),
     ([key, open]) => this.#forget(key, open),
   );
+  /** Queues that are being created, and that no request has found yet. */
+  readonly #born = new Map<string, CachedQueue>();
   /** Sums that projects learned, until they are on disk. */
   readonly #learned = new Map<string, BatchSums>();
   /** Queues whose use is being noted. */
@@ -58,8 +61,21 @@ export class LmdbQueues implements Queues {
     return this.#info(this.parts.queuesOfBuild.get(buildDigest(project, build)));
   }
 
-  create(key: QueueKey, queue: NewQueue, at: Millis): Promise<boolean> {
-    return createQueue(this.parts, key, queue, at);
+  async create(key: QueueKey, queue: NewQueue, at: Millis): Promise<boolean> {
+    const { digest } = key;
+    const born = (id: string, record: QueueRecord) => this.#born.set(digest, openQueue(id, record, queue.weights, [], this.options));
+    try {
+      const isCreated = await createQueue(this.parts, key, queue, at, born);
+      const own = isCreated && this.#born.get(digest);
+      if (own) {
+        this.#born.delete(digest);
+        this.#cache.keep(digest, own);
+      }
+      return isCreated;
+    } catch (error) {
+      this.#born.delete(digest);
+      throw error;
+    }
   }
 
   repeat(key: QueueKey, at: Millis): Promise<boolean> {
@@ -169,7 +185,11 @@ export class LmdbQueues implements Queues {
     const cached = this.#cache.get(key);
     if (cached) return cached;
     const id = this.parts.queuesOfNodeBuild.get(key);
-    return id === undefined ? null : readQueue(this.parts, id, this.options);
+    if (id === undefined) return null;
+    const born = this.#born.get(key);
+    // Only the first request that finds it may have it: what leaves the cache is read back, with its batches.
+    if (!born || !this.#born.delete(key)) return readQueue(this.parts, id, this.options);
+    return born;
   }
 
   /** Renews a queue once for all nodes that ask at the same time. */

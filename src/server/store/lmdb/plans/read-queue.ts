@@ -8,12 +8,21 @@ import type { QueueRecord } from '../records.js';
 import { partOf } from './plans.js';
 
 /** Reads a queue back; null: it expired. */
-export function readQueue(parts: Parts, id: string, { pullCost, lease }: QueueOptions): CachedQueue | null {
+export function readQueue(parts: Parts, id: string, options: QueueOptions): CachedQueue | null {
   const record = parts.queues.get(id);
-  if (!record) return null;
+  return record ? openQueue(id, record, partOf(parts, id, 'weights')!, batchesOf(parts, id), options) : null;
+}
+
+/** A queue in memory. @param weights of its files, which are kept */
+export function openQueue(
+  id: string,
+  record: QueueRecord,
+  weights: Float64Array,
+  batches: readonly Batch[],
+  { pullCost, lease }: QueueOptions,
+): CachedQueue {
   const outlook = { nodeTotal: record.node_total, pullCost, isGuessed: record.guessed, learned: record.learned };
-  const queue = new Queue(partOf(parts, id, 'weights')!, outlook, batchesOf(parts, id), lease);
-  return { id, info: toQueueInfo(id, record), queue, bytes: 0, saving: null };
+  return { id, info: toQueueInfo(id, record), queue: new Queue(weights, outlook, batches, lease), bytes: 0, saving: null };
 }
 
 export function toQueueInfo(id: string, { guessed: _g, learned: _l, build: _b, ...info }: QueueRecord): QueueInfo {

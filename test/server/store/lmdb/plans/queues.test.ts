@@ -92,6 +92,38 @@ it('a queue whose journal fails has at the next start what was on disk, and the 
 });
 
 describe('the cache of queues', () => {
+  it('has a queue from its creation on, which the first pull does not read back', async () => {
+    const parts = temporaryStore();
+    let reads = 0;
+    const blobs = new Proxy(parts.blobs, {
+      get: (table, name) => {
+        if (name === 'get') reads++;
+        const value = Reflect.get(table, name) as unknown;
+        return typeof value === 'function' ? value.bind(table) : value;
+      },
+    });
+    const store = open({ ...parts, blobs });
+    expect(await Promise.all(upTo(3).map(() => create(store, KEY)))).toEqual([true, false, false]);
+    expect(store.queues.load()).toMatchObject({ inMemory: 1, open: 1, testFilesLeft: 20 });
+    expect(ascending(await pullAll(store, KEY, 0))).toEqual(upTo(20));
+    expect(reads).toBe(0);
+  });
+
+  it('reads a queue back that left it before its creation was answered, with what it had handed out', async () => {
+    const store = open(temporaryStore(), NO_ROOM);
+    const creating = create(store, KEY);
+    const handed: number[] = [];
+    let isCreated = false;
+    void creating.then(() => (isCreated = true));
+    while (!isCreated) {
+      const batch = await pull(store, KEY, 0, { batch_uuid: `u-${handed.length}` });
+      if (batch) handed.push(...batch.files);
+      await nextTurns();
+    }
+    handed.push(...(await pullAll(store, KEY, 1)));
+    expect(ascending(handed)).toEqual(upTo(20));
+  });
+
   it('loses nothing of queues that evict each other, even while answers to nodes without batch ids are under way', async () => {
     // It has room for one of the three.
     const store = open(temporaryStore(), { ...ROOMY, cacheBytes: 5000 });
