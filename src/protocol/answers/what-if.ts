@@ -76,8 +76,9 @@ export interface NodeCountsAnswer {
   /** The most common number of nodes of the last 100 builds of the branch; null: it has none. */
   usual_nodes: Count | null;
   /**
-   * The least number that was played with which nine of ten builds end within the target, or else beyond which more bring little to the
-   * median build (see WhatIfAnswer.useful_nodes); null: no build was played.
+   * The least number that was played with which nine of ten builds end within the target, or the usual one if that is enough and the least
+   * costs hardly less; or else the number beyond which more bring little to the median build (see WhatIfAnswer.useful_nodes); null: no build
+   * was played.
    */
   recommended: Count | null;
   /** From this number on the longest file decides when most of the builds end; null: with no number that was played. */

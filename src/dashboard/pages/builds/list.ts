@@ -26,6 +26,8 @@ export function updateBuilds(known: readonly BuildLine[], page: readonly BuildLi
 }
 
 const ENDINGS: Record<string, string> = { failed: 'failed after', missing: 'ended incomplete after', cancelled: 'was cancelled after' };
+/** A build is compared with at most so many before it, as on its page. */
+const USUAL_BUILDS = 20;
 /** From so many builds on a median tells what is usual. A smaller part of it is no difference. */
 const LEAST_BUILDS = 3;
 const LEAST_PART = 0.03;
@@ -37,15 +39,19 @@ export function branchSentences(builds: readonly BuildLine[], branch: string | n
   if (!last) return [];
   const { state, node_total, summary } = last;
   const usual = before.filter(build => hasEndedComplete(build.state) && build.node_total === node_total);
-  const walls = usual.map(build => build.summary!.wall).sort((a, b) => a - b);
+  const walls = usual
+    .slice(0, USUAL_BUILDS)
+    .map(build => build.summary!.wall)
+    .sort((a, b) => a - b);
   const median = (walls[(walls.length - 1) >> 1]! + walls[walls.length >> 1]!) / 2;
   const more = summary!.wall - median;
   const than = Math.abs(more) < LEAST_PART * median ? 'about' : `${duration(Math.abs(more))} ${more > 0 ? 'more' : 'less'} than`;
   const against = hasEndedComplete(state) && walls.length >= LEAST_BUILDS ? `, ${than} the median of the ${walls.length} before` : '';
   const red = ended.filter(build => build.state === 'failed' || build.state === 'missing').length;
+  const what = ended.some(build => build.summary!.failed !== null) ? 'Files failed or are' : 'Its clients report no failures; files are';
   return [
     `The last build of ${branchInSentence(last.branch)} ${ENDINGS[state] ?? 'took'} ${duration(summary!.wall)}${against}.`,
-    before.length === 0 ? '' : `Files failed or are missing in ${red === 0 ? 'none' : red} of its last ${ended.length} builds.`,
+    before.length === 0 ? '' : `${what} missing in ${red === 0 ? 'none' : red} of its last ${ended.length} builds.`,
   ].filter(Boolean);
 }
 

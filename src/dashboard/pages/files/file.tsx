@@ -122,7 +122,7 @@ function Pieces({ project, history: { cut, cut_saves, pieces } }: { project: str
       )}
       {played && (
         <p>
-          {played.is_done ? 'Because the file ran' : 'With the file'} in {count(played.pieces, 'piece')},{' '}
+          {played.is_done ? 'Because the file ran in pieces' : `With the file in ${count(played.pieces, 'piece')}`},{' '}
           <a href={projectPath(project, 'build', played.build_id)}>the last build</a> {played.is_done ? 'ended' : 'would have ended'}{' '}
           {played.saves < 0.5 ? 'no' : <strong>{duration(played.saves)}</strong>} sooner.{' '}
           <a href={withQuery(projectPath(project, 'what-if'), { build: played.build_id })}>Play that build with other numbers of nodes</a>

@@ -46,10 +46,7 @@ export function DayCharts({ project, trend, total, width }: Props) {
           label={`Wall time ${by}`}
           {...ofSeconds}
           value={({ median_wall }) => median_wall}
-          dashed={({ floor }) => floor}
-          reading={({ median_wall, floor }) =>
-            median_wall === null ? NONE : `median ${duration(median_wall)} (line), floor ${duration(floor)} (dashed: possible, a mean)`
-          }
+          reading={({ median_wall }) => (median_wall === null ? NONE : `median ${duration(median_wall)}`)}
         />
       </section>
       <section>
@@ -135,24 +132,8 @@ const COLUMNS: Column<DayTrend>[] = [
   { name: 'cancelled', title: 'Cancelled', isNumber: true, isExtra: true, cell: ({ cancelled }) => cancelled },
   { name: 'failures', title: 'With failures', isNumber: true, isExtra: true, cell: day => failuresOf(day) ?? '–' },
   { name: 'median', title: 'Median', isNumber: true, cell: ({ median_wall }) => <Duration seconds={median_wall} /> },
-  { name: 'floor', title: 'Floor (mean)', isNumber: true, isExtra: true, cell: ({ floor }) => <Duration seconds={floor} /> },
   { name: 'idle', title: 'Idle', isNumber: true, isExtra: true, cell: ({ idle_share }) => percent(idle_share) },
-  {
-    name: 'saved',
-    title: 'Saved',
-    about:
-      'How much longer the best of other methods (round-robin, by name, one file at a time) would have taken with the same recorded times.',
-    isNumber: true,
-    isExtra: true,
-    cell: ({ wall, saved }) => <Duration seconds={wall === null ? null : saved.best} />,
-  },
-  {
-    name: 'tests',
-    title: 'Tests (median)',
-    isNumber: true,
-    isExtra: true,
-    cell: ({ median_test_seconds }) => <Duration seconds={median_test_seconds} />,
-  },
+  { name: 'tests', title: 'Tests', isNumber: true, cell: ({ median_test_seconds }) => <Duration seconds={median_test_seconds} /> },
   { name: 'jobs', title: 'Jobs', isNumber: true, isExtra: true, cell: ({ jobs }) => number(jobs) },
   { name: 'minutes', title: 'Node-minutes', isNumber: true, cell: minutes },
   { name: 'cost', title: 'Cost', isNumber: true, cell: ({ price }) => price && priceText(price) },

@@ -17,8 +17,6 @@ export interface DayPlotProps {
   width: number;
   /** Seconds of a day; null: none of its builds tells. */
   value: (day: DayTrend) => number | null;
-  /** A line beside that of the values, which is dashed. Without it, the values may be bars. */
-  dashed?: (day: DayTrend) => number | null;
   areBars?: boolean;
   /** Round values up to the largest one, and their texts. */
   ticks: (max: number) => number[];
@@ -28,11 +26,8 @@ export interface DayPlotProps {
 
 /** Durations by day. Only the days change while the chart is shown. */
 export function DayPlot(props: DayPlotProps) {
-  const { label, days, width, value, dashed, onDay } = props;
-  const data = useMemo<uPlot.AlignedData>(
-    () => [days.map(({ day }) => secondsOf(day) + width * (DAY / 2)), days.map(value), days.map(day => dashed?.(day) ?? null)],
-    [days],
-  );
+  const { label, days, width, value, onDay } = props;
+  const data = useMemo<uPlot.AlignedData>(() => [days.map(({ day }) => secondsOf(day) + width * (DAY / 2)), days.map(value)], [days]);
   return <Plot label={label} height={HEIGHT} data={data} options={colours => optionsOf(colours, props)} onPoint={onDay} />;
 }
 
@@ -59,7 +54,6 @@ const optionsOf = (
     areBars
       ? { fill: colours.work, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.8, 64] }) }
       : { stroke: colours.work, width: 2, points: { show: true, size: 5, fill: colours.work, width: 0 } },
-    { stroke: colours.quiet, width: 1, dash: [4, 4], points: { show: false } },
   ],
   axes: [
     axisOf(colours, {

@@ -61,12 +61,13 @@ export function growthSentences({ spans, first, last, total, grown, paths }: Gro
     ];
   }
   const when = `${count(spans.apart, 'day')} ${spans.isNow ? 'ago' : 'before'}`;
-  const wall = isAsBefore(first!.median_wall!, last!.median_wall!) ? 'about as before' : `from ${duration(first!.median_wall)}`;
-  return [
-    isAsBefore(before, now)
-      ? `The tests take about as long in all as ${when}: ${duration(now)} in the median build.`
-      : `The tests take ${percent(Math.abs(now / before - 1))} ${now > before ? 'more' : 'less'} in all than ${when}: ${duration(now)} in the median build, from ${duration(before)}.`,
-    `The median build takes ${duration(last!.median_wall)}, ${wall}.`,
-    ...file,
-  ];
+  const areTestsAsBefore = isAsBefore(before, now);
+  const tests = areTestsAsBefore
+    ? `The tests take about as long in all as ${when}: ${duration(now)} in the median build.`
+    : `The tests take ${percent(Math.abs(now / before - 1))} ${now > before ? 'more' : 'less'} in all than ${when}: ${duration(now)} in the median build, from ${duration(before)}.`;
+  if (isAsBefore(first!.median_wall!, last!.median_wall!))
+    return [tests, `The median build takes ${duration(last!.median_wall)}, about as before.`, ...file];
+  const build = `The median build takes ${duration(last!.median_wall)}, from ${duration(first!.median_wall)}`;
+  // What changed is said first.
+  return areTestsAsBefore ? [`${build} ${when}.`, tests, ...file] : [tests, `${build}.`, ...file];
 }

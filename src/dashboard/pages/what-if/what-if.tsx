@@ -205,11 +205,4 @@ const COLUMNS: Column<Variant>[] = [
   { name: 'work', title: 'Node-minutes', isNumber: true, cell: ({ job_seconds }) => number(job_seconds / 60, 1) },
   { name: 'cost', title: 'Cost', isNumber: true, cell: ({ price }) => (price ? priceText(price) : '') },
   { name: 'measured', title: 'Measured', isNumber: true, isExtra: true, cell: ({ measured }) => <Duration seconds={measured} /> },
-  {
-    name: 'bound',
-    title: 'Decided by',
-    isWide: true,
-    isExtra: true,
-    cell: ({ bound_by_file }) => (bound_by_file ? 'the longest file' : 'the sum of the files'),
-  },
 ];

@@ -2,6 +2,7 @@ import { pluralize } from '../../../base/plural.js';
 import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { ComparedFile, DifferenceCause } from '../../../protocol/answers/comparison.js';
 import { PART_TITLES } from '../../../protocol/answers/minutes.js';
+import { pieceOf } from '../../../protocol/piece-path.js';
 import { decidingExecution, overrunFile } from '../minutes/last-node.js';
 import { LOSSES, type Loss } from '../minutes/minutes.js';
 import { hasRestarted } from '../timeline/timeline.js';
@@ -49,6 +50,10 @@ function filesCause(now: MeasuredBuild, before: Measured, files: readonly Compar
   ];
   const decided = files.find(file => deciding.includes(file.path) && isMain(differenceOf(file), seconds));
   if (decided) return ofFile(decided.path, seconds, now, before);
+  const whole = longestOf(before.files);
+  const isInPieces = before.parts.longest_file > 0 && now.timeline.paths.some(path => pieceOf(path)?.file === whole);
+  if (isInPieces && isMain(now.parts.longest_file - before.parts.longest_file, seconds))
+    return cause(`${whole} ran in pieces`, seconds, { path: whole });
   // Of other files, each node has its part.
   const differenceOfAll = (some: readonly ComparedFile[]) => some.reduce((sum, file) => sum + differenceOf(file), 0) / now.nodes;
   const [most] = files;

@@ -168,14 +168,28 @@ export function nodeCountsAnswer(
     ...{ branch, target, left_out, counts },
     builds: builds.map(({ line }) => line),
     usual_nodes: usual,
-    recommended: counts.find(isEnough)?.nodes ?? usefulOf(counts, builds),
+    recommended: enoughNodes(counts.filter(isEnough), usual) ?? usefulOf(counts, builds),
     bound: boundOf(builds, played),
   };
   // Not more than the target as it was played, and more as it was.
   const isMissed = ({ node_total, wall }: PreparedBuild['line'], build: number) =>
     target !== null && wall > target && played[build]!.find(({ nodes }) => nodes === node_total)!.wall <= target;
   const missed = answer.builds.filter(isMissed).map(({ wall }) => wall);
-  return { ...answer, ...recommendationOf(answer, { ...asked, missed, enough: enoughOf(builds.length) }) };
+  // No file may run in pieces in a split, for example.
+  const inPieces = asked.changes.inPieces && (builds.some(({ scenario }) => scenario.cuttable.length > 0) || null);
+  const changes = { ...asked.changes, inPieces };
+  return { ...answer, ...recommendationOf(answer, { ...asked, changes, missed, enough: enoughOf(builds.length) }) };
+}
+
+/** Fewer nodes than the usual number are recommended when they save this part of its cost. */
+const LEAST_SAVING = 0.02;
+
+/** The least of the numbers that are enough; the usual one if it is one of them, and fewer save little. */
+function enoughNodes(enough: readonly NodeCount[], usual: number | null): number | null {
+  const costOf = ({ price, job_seconds }: NodeCount) => price?.amount ?? job_seconds;
+  const [least] = enough;
+  const own = enough.find(({ nodes }) => nodes === usual);
+  return (own && costOf(least!) > (1 - LEAST_SAVING) * costOf(own) ? own : least)?.nodes ?? null;
 }
 
 /** The least number that was played beyond which more nodes bring little. */

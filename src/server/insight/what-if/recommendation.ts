@@ -39,7 +39,8 @@ export function recommendationOf(played: Played, facts: Facts): Pick<NodeCountsA
   const few = builds.length < FEW_BUILDS ? [`Only ${pluralize(builds.length, 'build')} could be played.`] : [];
   const untried = found === counts.at(-1) ? ['More may be worth their jobs, too.'] : [];
   const decides = bound ? [boundText(bound, found)] : [];
-  const cost = usual && found !== usual ? [costOfOther(found, usual, spent)] : [];
+  const isAsItWas = changes.mode === null && changes.inPieces === null;
+  const cost = usual && found !== usual ? [costOfOther(found, usual, isAsItWas ? spent : null)] : [];
   if (target === null || found.within === null) {
     const beyond = untried.length > 0 ? '' : ', beyond which more bring little';
     const times = [other, found].flatMap(count =>
@@ -50,11 +51,11 @@ export function recommendationOf(played: Played, facts: Facts): Pick<NodeCountsA
   }
   const ends = `${found.within} of ${pluralize(builds.length, 'build')}${howText(changes)} would end within ${durationText(target)}`;
   const beside = other ? `; ${nodesOf(other)}: ${other.within} of ${builds.length}` : '';
-  const sentence = capitalized(`${nodesOf(found)}: ${ends}${beside}.`);
-  const none = `No number up to ${counts.at(-1)!.nodes} is enough for ${enough} of ${builds.length}.`;
-  const unmet = found.within < enough ? [none, ...(bound ? decides : untried)] : [];
-  const isAsItWas = changes.mode === null && changes.inPieces === null;
-  return { sentence, remarks: [...few, ...unmet, ...(missed.length > 0 && isAsItWas ? [missedText(missed)] : []), ...cost] };
+  const isMet = found.within >= enough;
+  const unmet = `No number up to ${pluralize(counts.at(-1)!.nodes, 'node')} is enough. `;
+  const sentence = `${isMet ? '' : unmet}${capitalized(`${nodesOf(found)}: ${ends}${beside}.`)}`;
+  const why = isMet ? [] : bound ? decides : untried;
+  return { sentence, remarks: [...few, ...why, ...(missed.length > 0 && changes.mode === null ? [missedText(missed)] : []), ...cost] };
 }
 
 /** How the builds are played, if not as they were. */
@@ -65,7 +66,7 @@ function howText({ mode, inPieces }: Facts['changes']): string {
 
 function missedText(walls: readonly number[]): string {
   const longest = `${walls.length > 1 ? 'up to ' : ''}${durationText(Math.max(...walls))}`;
-  return `${walls.length} of them really took longer, ${longest}: chance, such as a restart, is not played.`;
+  return `${walls.length} of them really took longer as ${walls.length === 1 ? 'it' : 'they'} ran, ${longest}: chance, such as a restart, is not played.`;
 }
 
 function boundText({ nodes, path }: NonNullable<NodeCountsAnswer['bound']>, found: NodeCount): string {
@@ -73,8 +74,12 @@ function boundText({ nodes, path }: NonNullable<NodeCountsAnswer['bound']>, foun
   return `${from}, ${path} alone decides when a build ends.`;
 }
 
-function costOfOther(found: NodeCount, usual: NodeCount, { days, price }: Spent): string {
-  if (price && price.amount > 0 && found.price && usual.price && usual.price.amount > 0) {
+/** @param spent null: the builds are not played as they were, so it is nothing to compare with */
+function costOfOther(found: NodeCount, usual: NodeCount, spent: Spent | null): string {
+  if (!spent && found.price && usual.price)
+    return `A build costs ${priceText(found.price)} on ${pluralize(found.nodes, 'node')}, and ${priceText(usual.price)} on ${usual.nodes}.`;
+  if (spent?.price && spent.price.amount > 0 && found.price && usual.price && usual.price.amount > 0) {
+    const { days, price } = spent;
     const amount = (price.amount * found.price.amount) / usual.price.amount;
     const last = days === 1 ? 'day' : `${days} days`;
     return `The last ${last} would have cost about ${priceText({ ...price, amount })} instead of ${priceText(price)}, on all branches.`;

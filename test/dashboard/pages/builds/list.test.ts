@@ -44,7 +44,8 @@ describe('the list of builds', () => {
 });
 
 describe('the first line of the builds', () => {
-  const took = (wall: number, more: Partial<BuildLine> = {}) => build(wall, { state: 'complete', ...more, summary: summary({ wall }) });
+  const took = (wall: number, more: Partial<BuildLine> = {}) =>
+    build(wall, { state: 'complete', ...more, summary: summary({ wall, failed: 0 }) });
   const before = [took(580), took(600), took(620), took(900)];
   const failed = { state: 'failed' as const };
 
@@ -73,6 +74,11 @@ describe('the first line of the builds', () => {
       'had other numbers of nodes before',
       [took(500, { node_total: 9 }), ...before],
       'The last build of main took 8 m 20 s. Files failed or are missing in none of its last 5 builds.',
+    ],
+    [
+      'was reported without results',
+      [took(600), ...before].map(each => ({ ...each, summary: { ...each.summary!, failed: null } })),
+      'The last build of main took 10 m 00 s, about the median of the 4 before. Its clients report no failures; files are missing in none of its last 5 builds.',
     ],
     ['is the first', [took(500)], 'The last build of main took 8 m 20 s.'],
     ['is of another branch', [took(500, { branch: 'fix' })], ''],

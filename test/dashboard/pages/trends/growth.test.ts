@@ -54,6 +54,13 @@ describe('the first line of the trends', () => {
     );
   });
 
+  it('says first that builds end sooner, if the tests take as long as before', () => {
+    expect(told(dayOf('2026-10-31', 2400, 1618), dayOf('2026-11-24', 2410, 1274))).toEqual([
+      'The median build takes 21 m 14 s, from 26 m 58 s 30 days ago.',
+      'The tests take about as long in all as 30 days ago: 40 m 10 s in the median build.',
+    ]);
+  });
+
   it('compares nothing where one end has no complete build', () => {
     const [first] = told(dayOf('2026-10-31', null), dayOf('2026-11-24', 2000), grown);
     expect(first).toBe('The tests take 40 m 00 s in all in the median build: too few days have complete builds to say whether they grow.');

@@ -6,6 +6,7 @@ const USUAL = 8;
 const countOf = (nodes: number, median_wall: number, within: number | null = null): NodeCount => ({
   ...{ nodes, median_wall, within, p90_wall: median_wall, job_seconds: 6000 + 10 * nodes, price: null },
 });
+const priced = (nodes: number, within: number, amount: number) => ({ ...countOf(nodes, 600, within), price: { amount, currency: 'USD' } });
 const asItWas = { mode: null, inPieces: null };
 
 interface Situation {
@@ -51,11 +52,19 @@ describe('the number of nodes that is recommended', () => {
       ['20 nodes: 9 of 10 builds as a split with long files in pieces would end within 10 m 00 s; the usual 8 nodes: 1 of 10.', MORE],
     ],
     [
+      'costs nothing that was spent if the builds ran otherwise',
+      { counts: [priced(8, 1, 1.2), priced(20, 9, 1.5)], changes: { mode: 'split', inPieces: null } },
+      [
+        '20 nodes: 9 of 10 builds as a split would end within 10 m 00 s; the usual 8 nodes: 1 of 10.',
+        'A build costs $1.50 on 20 nodes, and $1.20 on 8.',
+      ],
+    ],
+    [
       'names builds that really took longer',
       { missed: [748, 620] },
       [
         '20 nodes: 9 of 10 builds would end within 10 m 00 s; the usual 8 nodes: 1 of 10.',
-        '2 of them really took longer, up to 12 m 28 s: chance, such as a restart, is not played.',
+        '2 of them really took longer as they ran, up to 12 m 28 s: chance, such as a restart, is not played.',
         MORE,
       ],
     ],
@@ -73,8 +82,7 @@ describe('the number of nodes that is recommended', () => {
       'is not enough, because of one file',
       { counts: [countOf(8, 680, 0), countOf(20, 602, 3)], bound: DECIDES },
       [
-        '20 nodes: 3 of 10 builds would end within 10 m 00 s; the usual 8 nodes: 0 of 10.',
-        'No number up to 20 is enough for 9 of 10.',
+        'No number up to 20 nodes is enough. 20 nodes: 3 of 10 builds would end within 10 m 00 s; the usual 8 nodes: 0 of 10.',
         'On 20 nodes, a_spec.rb alone decides when a build ends.',
         MORE,
       ],
