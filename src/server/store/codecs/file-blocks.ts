@@ -13,7 +13,7 @@ const PLACE = 4;
  * The number of files of a block. A block is read as a whole, which takes a pull 15 us for 64 files and 200 us for 512. But a put takes the serving
  * thread 25 us however small it is, so the blocks of a large suite have more files.
  */
-const LEAST_PER_BLOCK = 64;
+const LEAST_PER_BLOCK = 128;
 const MOST_PER_BLOCK = 1024;
 const FEW_BLOCKS = 16;
 

@@ -22,7 +22,7 @@ it('a split cannot be found before it is on disk, because a kill would lose it',
 
 it.each([
   [3, 2],
-  [1001, 17],
+  [1001, 9],
 ])('a split of %d nodes that loses the race leaves nothing behind', async (nodes, blobs) => {
   const store = temporaryStore();
   const key = splitOf(null, nodes);
