@@ -98,6 +98,10 @@ describe('Markdown', () => {
     );
   });
 
+  it('does not cut a character in two for a path that is half of it', () => {
+    expect(sentence('It was \u{10000}.', ['\ud800'])).toBe('It was \u{10000}.');
+  });
+
   it('shows any sentence as it is, whatever paths it has', () => {
     fc.assert(
       fc.property(fc.array(names), names, (paths, text) => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { piecePath } from '../../src/protocol/piece-path.js';
 import { signedInOperator } from '../harness/browser.js';
 import { Clock } from '../harness/clock.js';
 import { type ProjectClient, SharedServer } from '../harness/server.js';
@@ -129,6 +130,14 @@ describe('GET /builds/:id/comparison', () => {
     );
     const { verdict } = await comparison(build(`usual ${INCOMPLETE}`).id, `?with=${builds[0]!.id}`);
     expect(verdict).toMatch(/^The build misses \d+ test files?, so its time says little\.$/);
+  });
+
+  it('names the file that decided, and runs in pieces now', async () => {
+    const { [FIRST!]: _, ...rest } = FILES;
+    const pieces = [1, 2, 3].map(number => [piecePath({ file: FIRST!, number, count: 3 }), 50]);
+    const [inPieces] = await compared(client, await playAll([plan('in pieces', { files: { ...rest, ...Object.fromEntries(pieces) } })]));
+    const { causes } = await comparison(inPieces!.id, `?with=${build('a long file').id}`);
+    expect(causes.find(({ path }: any) => path === FIRST)).toMatchObject({ text: `${FIRST} ran in pieces`, seconds: expect.any(Number) });
   });
 
   it('compares two builds with different numbers of nodes', async () => {

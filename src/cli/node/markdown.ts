@@ -37,7 +37,8 @@ export function link(title: string, address: string): string {
 
 /** A sentence with paths: those that are known become code spans. */
 export function sentence(text: string, paths: readonly string[]): string {
-  const path = paths.filter(each => text.includes(each)).sort((a, b) => b.length - a.length)[0];
+  // Half a character is found within others.
+  const path = paths.filter(each => each.isWellFormed() && text.includes(each)).sort((a, b) => b.length - a.length)[0];
   if (path === undefined) return plain(text);
   const at = text.indexOf(path);
   const rest = sentence(text.slice(at + path.length), paths);
