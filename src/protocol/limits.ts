@@ -93,6 +93,8 @@ export const limits = {
   caseCharactersPerFile: 131_072,
   /** Files that failed whose cases a node tells although they are short, and that the verdict of a build names. */
   namedFailures: 3,
+  /** Complete builds before one, whose median says what is usual. */
+  usualBuilds: 20,
   /** Names of cases that passed in the whole file only. */
   passedWholePerFile: 20,
 } as const;

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { capitalized } from '../../base/capitalized.js';
 import type { Problem } from '../data/api.js';
 import type { Live } from '../data/live.js';
 
@@ -25,7 +26,7 @@ export function Failure({ problem, reload }: { problem: Problem; reload: () => v
       <p>
         {/* A refusal of the server begins with what was refused. */}
         {reason.startsWith('cannot ') ? (
-          `C${reason.slice(1)}`
+          capitalized(reason)
         ) : (
           <>
             <strong>Could not {attempt}: </strong>

@@ -1,5 +1,6 @@
 import type { BuildLine } from '../../../protocol/answers/trends.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
+import { limits } from '../../../protocol/limits.js';
 import { count, duration, number } from '../../text/format.js';
 import { branchInSentence } from '../../text/in-sentence.js';
 
@@ -26,8 +27,6 @@ export function updateBuilds(known: readonly BuildLine[], page: readonly BuildLi
 }
 
 const ENDINGS: Record<string, string> = { failed: 'failed after', missing: 'ended incomplete after', cancelled: 'was cancelled after' };
-/** A build is compared with at most so many before it, as on its page. */
-const USUAL_BUILDS = 20;
 /** From so many builds on a median tells what is usual. A smaller part of it is no difference. */
 const LEAST_BUILDS = 3;
 const LEAST_PART = 0.03;
@@ -40,7 +39,7 @@ export function branchSentences(builds: readonly BuildLine[], branch: string | n
   const { state, node_total, summary } = last;
   const usual = before.filter(build => hasEndedComplete(build.state) && build.node_total === node_total);
   const walls = usual
-    .slice(0, USUAL_BUILDS)
+    .slice(0, limits.usualBuilds)
     .map(build => build.summary!.wall)
     .sort((a, b) => a - b);
   const median = (walls[(walls.length - 1) >> 1]! + walls[walls.length >> 1]!) / 2;

@@ -13,8 +13,8 @@ import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
 import { count } from '../../text/format.js';
-import { inSentence } from '../../text/in-sentence.js';
-import { branchText, visible } from '../../text/path-text.js';
+import { branchInSentence } from '../../text/in-sentence.js';
+import { visible } from '../../text/path-text.js';
 import { fileColumns } from './columns.js';
 import { filesSentences } from './sentences.js';
 import { type FilePages, type FileRow, useFilePages } from './use-file-pages.js';
@@ -101,7 +101,7 @@ const keyOf = (row: FileRow) => (typeof row === 'number' ? row : row.path);
 
 function NoFiles({ project, branch }: { project: string; branch: string }) {
   return (
-    <Empty title={branch === '' ? 'No file was measured yet.' : `No file of ${inSentence(branchText(branch))} was measured yet.`}>
+    <Empty title={branch === '' ? 'No file was measured yet.' : `No file of ${branchInSentence(branch)} was measured yet.`}>
       <p>Each recorded build adds the time of each of its test files.</p>
       <a class="button" href={projectPath(project, 'set-up')}>
         Set up the first build

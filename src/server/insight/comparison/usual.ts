@@ -14,9 +14,6 @@ import { timesOfBuilds } from '../trends/file-table.js';
 import { isOutOfDate, withSummaries } from '../trends/summary.js';
 import type { Measured } from './measured.js';
 
-/** The last builds of a branch whose medians are usual. */
-const USUAL_BUILDS = 20;
-
 /** From so many builds on a median tells what is usual. */
 const LEAST_BUILDS = 3;
 
@@ -64,7 +61,7 @@ async function completeBuilds(
   const complete: { build: Build; summary: Summary }[] = [];
   const builds = await store.builds.list(project, filter, { before, limit: limits.trendBuilds });
   for (const { build, summary } of await withSummaries(store, builds)) {
-    if (complete.length === USUAL_BUILDS) break;
+    if (complete.length === limits.usualBuilds) break;
     if (isOutOfDate(build, summary)) outdated.push(build);
     else if (summary && hasEndedComplete(summary.state)) complete.push({ build, summary });
   }

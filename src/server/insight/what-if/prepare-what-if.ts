@@ -22,7 +22,7 @@ import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { baselinesOf } from './savings.js';
 import { usefulNodesOf, variantsWith } from './scenario.js';
-import { type Candidate, type Changes, hadPieces, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
+import { type Candidate, type Changes, hadPieces, type Knowledge, modeOf, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
 
 /** A build with another number of nodes is shown beside a played one if it was created within this time of it. */
 const MEASURED_BUILD_MILLISECONDS = 1_209_600_000;
@@ -75,7 +75,7 @@ export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise
   const nodes = [...(asked.nodes ?? usual)];
   const deciding = decidingNodes(usual.at(-1)!);
   // Builds of another mode took another time.
-  const isItsMode = whatIf.scenario.mode === (timeline.kind === 'queue' ? 'queue' : 'split');
+  const isItsMode = whatIf.scenario.mode === modeOf(timeline);
   const measured = isItsMode ? await measuredWalls(store, subject, nodes, filesAmong(timeline.paths)) : new Map<number, number>();
   if (isItsMode && hasEndedComplete(timeline.state)) measured.set(nodeTotal, timeline.wall);
   return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, deciding, measured };
@@ -183,12 +183,12 @@ async function knowledgeFor(
     const times = await timings.cases(project, branch, path);
     if (times.length > 1) cases.set(path, times);
   }
-  const { kind, paths } = timeline;
+  const { paths } = timeline;
   const known = { candidates, cases, pieces, settings: await settingsOf(store.access, project), expectedPullCost };
   if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, ...known };
   const list = suiteOf([...new Set(paths.map(fileOfPiece))]);
   const measured = await timings.estimates(project, branch, list, TEST_CASES_PER_REQUEST);
-  const today = estimate(list, measured, changes.mode ?? (kind === 'queue' ? 'queue' : 'split'));
+  const today = estimate(list, measured, changes.mode ?? modeOf(timeline));
   const seconds = new Map(Array.from(today.weights, (weight, i) => [pathOf(today, i), toSeconds(weight)]));
   // The estimate of a file that runs in pieces rests on older runs of the whole file.
   for (const [path, known] of pieces)

@@ -84,7 +84,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
   const observed = observe(timeline);
   const estimates = changes.estimates ?? usualEstimatesOf(timeline);
   const { speeds, spread: speedSpread } = speedsIn(timeline);
-  const mode = changes.mode ?? (timeline.kind === 'queue' ? 'queue' : 'split');
+  const mode = changes.mode ?? modeOf(timeline);
   const hasPieces = hadPieces(timeline) && changes.cut.length === 0;
   const mayBeInPieces = mode === 'queue' && (changes.inPieces ?? hasPieces);
   const files = withEstimates(joined(filesOf(timeline, observed, speeds), mayBeInPieces, knowledge.pieces), estimates, knowledge.now);
@@ -166,6 +166,9 @@ function withEstimates(files: PlayedFile[], estimates: EstimatesOf, now: Knowled
   if (estimates === 'then') return files;
   return files.map(file => ({ ...file, estimate: (estimates === 'now' ? now!.seconds.get(file.path) : null) ?? file.seconds }));
 }
+
+/** The mode of a build. Recordings alone are played as a split. */
+export const modeOf = ({ kind }: Pick<Timeline, 'kind'>): Mode => (kind === 'queue' ? 'queue' : 'split');
 
 /** Reports whether files of a build ran in pieces. */
 export function hadPieces({ paths }: Pick<Timeline, 'paths'>): boolean {

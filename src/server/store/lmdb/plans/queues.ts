@@ -188,8 +188,8 @@ export class LmdbQueues implements Queues {
     if (id === undefined) return null;
     const born = this.#born.get(key);
     // Only the first request that finds it may have it: what leaves the cache is read back, with its batches.
-    if (!born || !this.#born.delete(key)) return readQueue(this.parts, id, this.options);
-    return born;
+    this.#born.delete(key);
+    return born ?? readQueue(this.parts, id, this.options);
   }
 
   /** Renews a queue once for all nodes that ask at the same time. */
