@@ -22,8 +22,8 @@ const DEFAULTS = {
   pathNumbers: 96 * MIB,
   /** In each thread: paths by their numbers. */
   pathNames: 64 * MIB,
-  /** In each thread: the file lists of splits and queues. */
-  fileBlobs: 32 * MIB,
+  /** In each thread, of a store in PostgreSQL: pieces of splits and queues. */
+  pieces: 32 * MIB,
   /** In each thread: memory that is reused to encode large suites. */
   scratch: 32 * MIB,
 };

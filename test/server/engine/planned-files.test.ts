@@ -9,7 +9,7 @@ describe('the paths of a plan', () => {
   it('of a queue are those of all files or of some', async () => {
     const store = memoryStore();
     const key = queueKey(await newProject(store), BUILD, '1');
-    await store.queues.create(key, newQueue(store, 5), NOW);
+    await store.queues.create(key, newQueue(5), NOW);
     const { id } = store.queues.find(key)!;
     const all = planned(5, [0, 1, 2, 3, 4]).map(({ path }) => path);
     expect(await pathsOfQueue(store, id)).toEqual(all);

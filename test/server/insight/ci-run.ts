@@ -47,7 +47,7 @@ export class TestBuild {
 
   async createQueue(suite: Suite, ci_run = '1', seconds = 0): Promise<QueueKey> {
     const key = this.queueKey(ci_run);
-    await this.store.queues.create(key, newQueue(this.store, estimatesOf(suite)), at(seconds));
+    await this.store.queues.create(key, newQueue(estimatesOf(suite)), at(seconds));
     return key;
   }
 
@@ -63,7 +63,7 @@ export class TestBuild {
   createSplit(suite: Suite, parts: string[][], key = splitKey(this.project, this.build, '1', false), seconds = 0): Promise<Split> {
     const files = estimatesOf(suite);
     const nodes = parts.map(paths => paths.map(path => pathsOf(files).indexOf(path)));
-    return Promise.resolve(this.store.splits.create(key, newSplit(this.store, key, LIST, files, nodes), at(seconds)));
+    return Promise.resolve(this.store.splits.create(key, newSplit(key, LIST, files, nodes), at(seconds)));
   }
 
   splitKey(ci_run: string, isFixed: boolean): SplitKey {

@@ -112,7 +112,7 @@ it('what cannot be read or written while the database is away is written a minut
   summarizer.recorded(project, BUILD);
   await write(QUIET);
   expect([summarizer.written, summarizer.waiting]).toEqual([0, 1]);
-  await store.queues.create(queueKey(project, { ...BUILD, commit_hash: 'silent' }, '1'), newQueue(store, 3), NOW);
+  await store.queues.create(queueKey(project, { ...BUILD, commit_hash: 'silent' }, '1'), newQueue(3), NOW);
   clock.now = NOW + SILENT_MILLISECONDS + 1;
   vi.spyOn(store.access, 'projects').mockImplementationOnce(fail);
   await expect(summarizer.noteSilent()).rejects.toThrow();
@@ -162,7 +162,7 @@ it('a CI run of which nothing is recorded is noted once, when its nodes may be s
   let state: BuildState = 'running';
   const { store, project, summarizer, write, made, clock } = await start(() => ({ state }));
   const begin = (commit_hash: string, at: number) =>
-    store.queues.create(queueKey(project, { ...BUILD, commit_hash }, '1'), newQueue(store, 3), at);
+    store.queues.create(queueKey(project, { ...BUILD, commit_hash }, '1'), newQueue(3), at);
   await begin('silent', NOW);
   await begin('recorded', NOW);
   await begin('later', NOW + 1);
@@ -188,7 +188,7 @@ it('a project learns from its newest build until it knows a cost of batches, and
   const observed: BatchSums = [1, 2, 3, 4, 5, 6, 7, 8, 9, 1];
   const { store, project, summarizer, made } = await start(() => ({ state: 'complete' }), observed);
   const known = queueKey(project, BUILD, 'known');
-  await store.queues.create(known, newQueue(store, 1), NOW);
+  await store.queues.create(known, newQueue(1), NOW);
   await summarizer.learnFirst(project, known);
   expect([made.length, store.queues.learned(project, 'queue')]).toEqual([0, null]);
   await summarizer.learnFirst(project, queueKey(project, BUILD, 'new'));

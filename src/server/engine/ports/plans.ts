@@ -1,7 +1,9 @@
 import type { Segments } from '../../../base/bytes.js';
 import type { Soon } from '../../../base/soon.js';
+import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { TestFileList } from '../suites/compare-lists.js';
+import type { Suite } from '../suites/suite.js';
 import type { Millis } from './store.js';
 
 /** The files that splits and queues consist of. A plan never changes. */
@@ -14,6 +16,12 @@ export interface Plans {
    * @param which the node of a split, whose files are slowest first, or the files of a queue, at least one
    */
   files(plan: string, which: number | readonly number[]): Soon<Buffer | null>;
+  /**
+   * Encodes the files of a plan to create. Pure: any thread may call it.
+   *
+   * @param planned the files in the order of the plan, as indices; missing: all, slowest first
+   */
+  encode(files: PathTimes<Suite>, planned?: Uint32Array): Segments;
 }
 
 /** The parts of a plan besides its files. */
@@ -21,6 +29,8 @@ export interface PlanParts {
   forecast: Forecast;
   /** Basis of the estimates of its files, node by node for a split: see basis.ts. */
   basis: Uint8Array;
+  /** Of a split: where the files of each node end. */
+  nodeEnds: Uint32Array;
   /** Of a queue: the weights that its files were planned with (see weight.ts), in the order of the files. */
   weights: Float64Array;
   /** Of a queue that has files in pieces: see cuts.ts. */
@@ -45,6 +55,6 @@ export interface PlanInfo {
 /** A split or a queue to create. */
 export interface NewPlan extends Pick<PlanParts, 'forecast' | 'basis'> {
   list: TestFileList;
-  /** Of a split, the files of each node; of a queue, all files, slowest first. Made by `encode`. */
+  /** Of a split node by node, of a queue slowest first. Made by `encode`. */
   files: Segments;
 }

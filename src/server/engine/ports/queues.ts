@@ -1,12 +1,10 @@
-import type { Segments } from '../../../base/bytes.js';
 import type { Saving, Soon } from '../../../base/soon.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
-import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
+import type { Mode } from '../../planning/estimating/estimate.js';
 import type { BuildKey, QueueKey } from '../keys.js';
 import type { Moment } from '../moment.js';
 import type { Batch } from '../queue/batch.js';
 import type { Queue } from '../queue/queue.js';
-import type { Suite } from '../suites/suite.js';
 import type { NewPlan, PlanInfo, PlanParts } from './plans.js';
 import type { Millis } from './store.js';
 
@@ -41,8 +39,6 @@ export interface Queues {
   copiedBatches(queue: string): Soon<Batch[]>;
   /** A number that is another one after each change of the batches of this queue that is on disk. It is cheaper to read than the batches. */
   revision(queue: string): Soon<number>;
-  /** Encodes test files for `create`. Pure: any thread may call it. */
-  encode(files: PathTimes<Suite>): Segments;
   /** Returns the sums that queues, or splits, of a project observed of their batches, for the next one; null: nothing. */
   learned(project: number, mode: Mode): Soon<BatchSums | null>;
   /**

@@ -1,10 +1,7 @@
-import type { Segments } from '../../../base/bytes.js';
 import type { Soon } from '../../../base/soon.js';
-import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { SplitKey } from '../keys.js';
 import type { Moment } from '../moment.js';
-import type { Suite } from '../suites/suite.js';
-import type { NewPlan, PlanInfo } from './plans.js';
+import type { NewPlan, PlanInfo, PlanParts } from './plans.js';
 import type { Millis } from './store.js';
 
 /** Splits of regular mode, each found under the key of its request. */
@@ -19,14 +16,12 @@ export interface Splits {
   noteOtherList(key: SplitKey, split: Split, difference: string, at: Millis): Promise<void>;
   /** When a CI run first used a fixed split; null: it never did. */
   firstUse(split: Split, ci_run: string): Soon<SplitUse | null>;
-  /** Encodes the files of each node (indices into the estimates) for `create`. Pure: any thread may call it. */
-  encode(files: PathTimes<Suite>, nodes: readonly (readonly number[])[]): Segments;
 }
 
 /** The assignment of test files to nodes. */
 export type Split = PlanInfo;
 
-export type NewSplit = NewPlan;
+export interface NewSplit extends NewPlan, Pick<PlanParts, 'nodeEnds'> {}
 
 /** When a CI run first used a fixed split. */
 export interface SplitUse extends Moment {

@@ -54,13 +54,24 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   // The time that a node loses at its start may have been less than was expected. That makes no file shorter than its estimate.
   const durations = withHidden(files.weights, { hidden: hidden / Math.min(1, slowdown), slowdown: Math.max(1, slowdown) });
   const packing = pack(durations, node_total);
+  const { planned, nodeEnds } = byNode(packing.nodes);
   const plan = {
     list,
-    files: store.splits.encode(files, packing.nodes),
-    basis: encodeBasis(files, packing.nodes),
+    files: store.plans.encode(files, planned),
+    basis: encodeBasis(files, planned),
+    nodeEnds,
     forecast: forecast({ ...files, weights: durations }, node_total, packing),
   };
   return { plan, sent: { ...list, difference: null } };
+}
+
+/** The files of all nodes one after another, and where those of each node end. */
+function byNode(nodes: readonly (readonly number[])[]): { planned: Uint32Array; nodeEnds: Uint32Array } {
+  let end = 0;
+  const nodeEnds = Uint32Array.from(nodes, ({ length }) => (end += length));
+  const planned = new Uint32Array(end);
+  for (const [node, files] of nodes.entries()) planned.set(files, nodeEnds[node]! - files.length);
+  return { planned, nodeEnds };
 }
 
 /** The facts of a request about the queue to plan. */
@@ -104,7 +115,7 @@ export async function planQueue(
   const expectation = simulateQueue(durations, { nodeTotal, pullCost: cost.pullCost, isGuessed });
   const plan = {
     list: { ...list, ...(cut && { pieces_for: cut.pieces_for }) },
-    files: store.queues.encode(files),
+    files: store.plans.encode(files),
     basis: encodeBasis(files),
     weights,
     guessed: isGuessed,

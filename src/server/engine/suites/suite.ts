@@ -24,8 +24,8 @@ export interface SuiteColumns {
 }
 
 /** The text before and after the JSON of a path, without its quotes, in the JSON of a planned file up to its time. */
-const BEFORE = ',{"path":"';
-const AFTER = '","time_execution":';
+export const BEFORE_PATH = ',{"path":"';
+export const AFTER_PATH = '","time_execution":';
 /** A character that JSON.stringify may escape. It copies all others. */
 const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
@@ -48,7 +48,7 @@ export class Suite implements Paths {
   at(file: number): string {
     const { ends } = this.columns;
     const start = file === 0 ? 0 : ends[file - 1]!;
-    const content = this.heads.toString('utf8', start + BEFORE.length, ends[file]! - AFTER.length);
+    const content = this.heads.toString('utf8', start + BEFORE_PATH.length, ends[file]! - AFTER_PATH.length);
     return content.includes('\\') ? (JSON.parse(`"${content}"`) as string) : content;
   }
 
@@ -85,7 +85,7 @@ export function suiteOf(paths: readonly string[]): Suite {
 }
 
 function headOf(path: string): string {
-  return `${BEFORE}${ESCAPED.test(path) ? JSON.stringify(path).slice(1, -1) : path}${AFTER}`;
+  return `${BEFORE_PATH}${ESCAPED.test(path) ? JSON.stringify(path).slice(1, -1) : path}${AFTER_PATH}`;
 }
 
 /** The first of `count` indices from which on a condition holds; `count`: it never does. */

@@ -65,10 +65,8 @@ const START = 1;
 const GUESS = 4;
 const FIRST_GUESS = codeOf('file');
 
-/** @param nodes the files of the plan by node, as indices into the estimates; missing: they are those of the estimates, in their order */
-export function encodeBasis({ basis, weights }: Estimates, nodes?: readonly (readonly number[])[]): Uint8Array {
-  // `flat` takes many times as long.
-  const order = nodes && ([] as number[]).concat(...nodes);
+/** @param planned the files of the plan, as indices into the estimates; missing: they are those of the estimates, in their order */
+export function encodeBasis({ basis, weights }: Estimates, planned?: ArrayLike<number>): Uint8Array {
   const files = weights.length;
   let guesses = 0;
   for (let file = 0; file < files; file++) if (isGuess(basis, file)) guesses += 1;
@@ -78,7 +76,7 @@ export function encodeBasis({ basis, weights }: Estimates, nodes?: readonly (rea
   let at = START;
   let guessAt = START + BASIS_BYTES * files;
   for (let i = 0; i < files; i++) {
-    const file = order ? order[i]! : i;
+    const file = planned ? planned[i]! : i;
     for (let part = 0; part < BASIS_BYTES; part++) bytes[at++] = basis[BASIS_BYTES * file + part]!;
     if (!isGuess(basis, file)) continue;
     view.setFloat32(guessAt, toSeconds(weights[file]!), true);

@@ -1,3 +1,4 @@
+import { limits } from '../../../protocol/limits.js';
 import { digestOfList } from '../../../protocol/list-digest.js';
 import { filesInPieces, pathsOfPieces } from '../../engine/pieces/cuts.js';
 import type { PlanParts } from '../../engine/ports/plans.js';
@@ -5,7 +6,7 @@ import { type Batch, wasReassigned } from '../../engine/queue/batch.js';
 import { refusals } from '../../engine/refusal.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import { decodeBasis } from '../../planning/estimating/basis.js';
-import { blocksFor, filesOfNode, filesOfQueue, type ReadBlock } from '../codecs/file-blocks.js';
+import { blocksFor, filesOf, filesOfNode, type ReadBlock } from '../codecs/file-blocks.js';
 import type { PartName } from '../codecs/plan-parts.js';
 import type { Problem, ProblemOf } from './problem.js';
 
@@ -28,9 +29,14 @@ export interface StoredQueue extends StoredPlan {
 /** Problems of the files of a split: those that are missing or listed twice. */
 export function* problemsOfSplit(split: StoredPlan, problem: ProblemOf): Generator<Problem> {
   const paths: string[] = [];
+  const ends = split.part('nodeEnds') ?? new Uint32Array(0);
+  if (!ends.every((end, node) => end >= (ends[node - 1] ?? 0) && end <= limits.testFilesPerRequest)) {
+    yield problem('has ends of nodes in disorder');
+    return;
+  }
   for (let node = 0; node < split.node_total; node++) {
     try {
-      const files = filesOfNode(split.readBlock, split.id, node);
+      const files = node < ends.length ? filesOf(split.readBlock, split.id, filesOfNode(ends, node)) : null;
       if (!files) yield problem(`has no files for node ${node}`);
       else for (const path of pathsIn(files)) paths.push(path);
     } catch (error) {
@@ -66,9 +72,9 @@ export function* problemsOfQueue(queue: StoredQueue, problem: ProblemOf): Genera
   try {
     const weights = queue.part('weights') ?? new Float64Array(0);
     files = weights.length;
-    if (queue.blocks !== blocksFor(files)) yield problem(`has ${files} weights and ${queue.blocks} blocks of files`);
+    if (files === 0 || queue.blocks !== blocksFor(files)) yield problem(`has ${files} weights and ${queue.blocks} blocks of files`);
     if (!weights.every((weight, i) => weight > 0 && (i === 0 || weight <= weights[i - 1]!))) yield problem('has weights in disorder');
-    const list = filesOfQueue(queue.readBlock, id, Array.from(weights.keys()));
+    const list = filesOf(queue.readBlock, id, Array.from(weights.keys()));
     if (!list) throw refusals.expired('queue');
     const paths = pathsIn(list);
     if (paths.length !== files) yield problem(`has ${files} weights and ${paths.length} files`);

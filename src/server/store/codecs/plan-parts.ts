@@ -1,6 +1,7 @@
 import { asBuffer, segment } from '../../../base/bytes.js';
 import type { NewPlan, PlanParts } from '../../engine/ports/plans.js';
 import type { NewQueue } from '../../engine/ports/queues.js';
+import type { NewSplit } from '../../engine/ports/splits.js';
 import { copyOf } from './run-times.js';
 
 /** Parts that are kept in bytes, apart from the record of their split or queue. The forecast is not: it is small. */
@@ -12,12 +13,13 @@ export interface EncodedPart {
   bytes: Buffer;
 }
 
-/** A split has neither weights nor cuts. */
-export type NewParts = Pick<NewPlan, 'files' | 'basis'> & Partial<Pick<NewQueue, 'weights' | 'cuts'>>;
+/** A split has the ends of its nodes, a queue the others. */
+export type NewParts = Pick<NewPlan, 'files' | 'basis'> & Partial<Pick<NewSplit, 'nodeEnds'> & Pick<NewQueue, 'weights' | 'cuts'>>;
 
-export function encodeParts({ files, basis, weights, cuts }: NewParts): EncodedPart[] {
+export function encodeParts({ files, basis, nodeEnds, weights, cuts }: NewParts): EncodedPart[] {
   const parts: EncodedPart[] = Array.from(files.ends, (_, part) => ({ part, bytes: segment(files, part) }));
   parts.push({ part: 'basis', bytes: asBuffer(basis) });
+  if (nodeEnds) parts.push({ part: 'nodeEnds', bytes: asBuffer(nodeEnds) });
   if (weights) parts.push({ part: 'weights', bytes: asBuffer(weights) });
   if (cuts) parts.push({ part: 'cuts', bytes: asBuffer(cuts) });
   return parts;
@@ -25,6 +27,7 @@ export function encodeParts({ files, basis, weights, cuts }: NewParts): EncodedP
 
 const DECODERS: { [Name in PartName]: (bytes: Buffer) => PlanParts[Name] } = {
   basis: bytes => bytes,
+  nodeEnds: bytes => new Uint32Array(copyOf(bytes), 0, Math.floor(bytes.length / Uint32Array.BYTES_PER_ELEMENT)),
   // A check reads damaged ones, too.
   weights: bytes => new Float64Array(copyOf(bytes), 0, Math.floor(bytes.length / Float64Array.BYTES_PER_ELEMENT)),
   cuts: bytes => bytes,

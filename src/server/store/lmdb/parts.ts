@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import { CACHED_SPLIT_USERS } from '../../engine/splits.js';
 import { type NameOfPath, PathNumbers, pathNameCache } from './path-numbers.js';
 import { openTables, type Tables } from './tables.js';
-import { type BlobParts, blobCache } from './writes/blobs.js';
 import type { Committing } from './writes/commit.js';
 import { DiskSpaceGuard, Failure } from './writes/failure.js';
 import { Journal } from './writes/journal.js';
@@ -12,7 +11,7 @@ import { JournaledRuns } from './writes/journaled-runs.js';
 import { TimingWriteBuffer } from './writes/timing-write-buffer.js';
 
 /** The tables of an open store, and the parts that read and write them. The groups of the port are made of these parts. */
-export interface Parts extends Tables, Committing, BlobParts {
+export interface Parts extends Tables, Committing {
   readonly failure: Failure;
   readonly diskSpace: DiskSpaceGuard;
   readonly pathNumbers: PathNumbers;
@@ -57,7 +56,6 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     runs,
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new LRUCache({ max: CACHED_SPLIT_USERS }),
-    blobsRead: blobCache(),
     recordings: new Set(),
     largeRuns: new Map(),
     creations: new Map(),

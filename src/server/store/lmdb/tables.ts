@@ -104,8 +104,8 @@ function tablesIn(root: RootDatabase) {
     unrecorded: table<Summary, CiRunKey>('unrecorded'),
     /** Encoded changes of a queue in order, by the last record of the journal that has one of them; 0: the batches of a copy. */
     batches: table<Buffer[], [queue: string, record: number]>('batches'),
-    /** The blocks of files of a split or queue, by number, and its other parts, by name; see plan-parts.ts. */
-    blobs: table<Buffer, [owner: string, part: EncodedPart['part']]>('blobs', { encoding: 'binary' }),
+    /** The blocks of files of a split or queue, by number, and its other parts, by name; see plan-parts.ts and file-blocks.ts. */
+    blobs: table<Buffer, [owner: string, part: EncodedPart['part']]>('blobs', { encoding: 'binary', compression: false }),
     /** By the id of a split or queue. Apart from its plan, because no pull reads a forecast. */
     forecasts: table<Forecast, string>('forecasts'),
     /** By the number of the build. */

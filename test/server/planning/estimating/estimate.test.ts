@@ -192,7 +192,7 @@ describe('the basis of an estimate', () => {
     for (const file of [0, 1, 2]) setBasis(basis, file, codeOf('branch'), 200 + 100 * file, 0.1 + file);
     const files = estimate(suiteOf(paths), { seconds: Float64Array.of(1, 9, 5, NaN, NaN), files: new Map(), basis }, 'queue');
     expect(pathsOf(files)).toEqual(['a/2', 'a/new', 'b/new', 'a/3', 'a/1']);
-    const bytes = encodeBasis(files, [[3, 0], [], [1, 4, 2]]);
+    const bytes = encodeBasis(files, [3, 0, 1, 4, 2]);
     expect(bytes.length).toBe(1 + 3 * 5 + 4 * 2);
     const decoded = decodeBasis(bytes, 5);
     expect(Array.from({ length: 5 }, (_, file) => fileBasis(decoded.basis, file))).toEqual(

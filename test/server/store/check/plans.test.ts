@@ -6,7 +6,7 @@ import type { PlanParts } from '../../../../src/server/engine/ports/plans.js';
 import { encodeBasis } from '../../../../src/server/planning/estimating/basis.js';
 import { problemsOfQueue, problemsOfSplit } from '../../../../src/server/store/check/plans.js';
 import { problemOf } from '../../../../src/server/store/check/problem.js';
-import { encodeQueueFiles, encodeSplitFiles } from '../../../../src/server/store/codecs/file-blocks.js';
+import { encodeFiles } from '../../../../src/server/store/codecs/file-blocks.js';
 import type { PartName } from '../../../../src/server/store/codecs/plan-parts.js';
 import { plannedPaths } from '../../../harness/planned-paths.js';
 import { estimates } from '../contract/fixtures.js';
@@ -26,7 +26,7 @@ const planOf = (paths: readonly string[]) => ({ ...estimates(paths.length), ...p
 /** Faults of a queue that has these paths, made from a list of files. */
 function wrongWithQueue(paths: readonly string[], files: readonly string[], cuts: Cuts | null, pieces_for = cuts && 'pytest'): string[] {
   const plan = planOf(paths);
-  const blocks = encodeQueueFiles(plan);
+  const blocks = encodeFiles(plan);
   const queue = {
     ...{ id: 'queue', node_total: 2, blocks: blocks.ends.length },
     list: { digest: digestOfList(files), test_files: files.length, ...(pieces_for !== null && { pieces_for }) },
@@ -47,10 +47,11 @@ it('a queue of whole files is sound, whatever their names', () => {
 
 it('a split is sound, whatever the names of its files', () => {
   const plan = planOf(NAMED);
-  const nodes = [[0, 1, 2], [3, 4], []];
-  const readBlock = readFrom(encodeSplitFiles(plan, nodes));
+  const planned = Uint32Array.of(0, 1, 2, 3, 4);
+  const readBlock = readFrom(encodeFiles(plan, planned));
+  const nodeEnds = Uint32Array.of(3, 5, 5);
   const list = { digest: digestOfList(NAMED), test_files: NAMED.length };
-  const split = { id: 'split', node_total: 3, list, readBlock, part: partIn({ basis: encodeBasis(plan, nodes) }) };
+  const split = { id: 'split', node_total: 3, list, readBlock, part: partIn({ basis: encodeBasis(plan, planned), nodeEnds }) };
   expect([...problemsOfSplit(split, problemOf('splits', 'split'))]).toEqual([]);
 });
 

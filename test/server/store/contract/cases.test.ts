@@ -15,9 +15,9 @@ it.each(stores)('a queue in a store in $name keeps its cuts, and a copy has them
   const { store, project } = await opened();
   const cuts = new TextEncoder().encode('{"files":[]}');
   const [own, copy, other] = ['1', '2', '3'].map(run => queueKey(project, { ...BUILD, node_total: run === '3' ? 9 : 2 }, run));
-  await store.queues.create(own!, { ...newQueue(store, 3), cuts }, NOW);
+  await store.queues.create(own!, { ...newQueue(3), cuts }, NOW);
   await store.queues.repeat(copy!, NOW);
-  await store.queues.create(other!, newQueue(store, 3), NOW);
+  await store.queues.create(other!, newQueue(3), NOW);
   const kept = await Promise.all([own, copy, other].map(async key => store.plans.part((await store.queues.find(key!))!.id, 'cuts')));
   expect(kept.map(bytes => bytes && Buffer.from(bytes).toString())).toEqual(['{"files":[]}', '{"files":[]}', null]);
 });

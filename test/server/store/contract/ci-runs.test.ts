@@ -9,9 +9,8 @@ import { stores } from './stores.js';
 describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => {
   async function opened() {
     const { store, project } = await openStore();
-    const createQueue = (ci_run: string, at = NOW, build = BUILD) =>
-      store.queues.create(queueKey(project, build, ci_run), newQueue(store, 3), at);
-    const createSplit = (key: SplitKey, at = NOW) => store.splits.create(key, newSplit(store, key), at);
+    const createQueue = (ci_run: string, at = NOW, build = BUILD) => store.queues.create(queueKey(project, build, ci_run), newQueue(3), at);
+    const createSplit = (key: SplitKey, at = NOW) => store.splits.create(key, newSplit(key), at);
     const list = async (before = NOW + 30 * DAY, limit = 100) =>
       (await store.ciRuns.list(project, before, limit)).map(({ ci_run }) => ci_run);
     return { store, project, createQueue, createSplit, list };

@@ -18,6 +18,7 @@ import { suiteOf } from '../../../../src/server/engine/suites/suite.js';
 import { BASIS_BYTES, encodeBasis } from '../../../../src/server/planning/estimating/basis.js';
 import { type Estimates, pathOf } from '../../../../src/server/planning/estimating/estimate.js';
 import { forecast } from '../../../../src/server/planning/forecasting/forecast.js';
+import { encodeFiles } from '../../../../src/server/store/codecs/file-blocks.js';
 import { plannedPaths } from '../../../harness/planned-paths.js';
 import { waitingCaller, whenSaved } from '../../../testbed/waiting.js';
 
@@ -101,24 +102,27 @@ export const FORECAST = forecast(estimates(3), 4, { makespan: 20_000, lowerBound
 
 /** A split, by default one in which each node has one file. */
 export function newSplit(
-  store: Pick<Store, 'splits'>,
   { build: { node_total } }: SplitKey,
   list = LIST,
   plan = estimates(node_total),
   nodes = upTo(node_total).map(node => [node]),
 ): NewSplit {
-  return { list, files: store.splits.encode(plan, nodes), basis: encodeBasis(plan, nodes), forecast: FORECAST };
+  const planned = Uint32Array.from(nodes.flat());
+  return { list, files: encodeFiles(plan, planned), basis: encodeBasis(plan, planned), nodeEnds: endsOf(nodes), forecast: FORECAST };
 }
 
-/** A store of which only queues are used. */
-type QueueStore = Pick<Store, 'queues'>;
+/** Where the files of each node of a split end. */
+function endsOf(nodes: readonly (readonly number[])[]): Uint32Array {
+  let end = 0;
+  return Uint32Array.from(nodes, ({ length }) => (end += length));
+}
 
-export function newQueue(store: QueueStore, files: number | Estimates<Suite>, list = LIST): NewQueue {
+export function newQueue(files: number | Estimates<Suite>, list = LIST): NewQueue {
   const plan = typeof files === 'number' ? estimates(files) : files;
   const { weights } = plan;
   return {
     list,
-    files: store.queues.encode(plan),
+    files: encodeFiles(plan),
     weights,
     basis: encodeBasis(plan),
     guessed: false,
@@ -130,7 +134,7 @@ export function newQueue(store: QueueStore, files: number | Estimates<Suite>, li
 
 /** Pulls for a node. Resolves with null if no file is left for it or there is no queue. */
 export async function pull(
-  store: QueueStore,
+  store: Pick<Store, 'queues'>,
   key: QueueKey,
   node_index: number,
   more: Partial<Pull> = {},
@@ -162,12 +166,12 @@ export async function pull(
 }
 
 /** Notes that the answer with a batch was written, or that the node left before that. */
-export async function settle(store: QueueStore, key: QueueKey, { seq }: Batch, isWritten: boolean): Promise<void> {
+export async function settle(store: Pick<Store, 'queues'>, key: QueueKey, { seq }: Batch, isWritten: boolean): Promise<void> {
   await settleBatch(store, key, seq, isWritten, NOW);
 }
 
 /** Pulls for a node until the queue is empty. Returns the files in the order in which they were handed out. */
-export async function pullAll(store: QueueStore, key: QueueKey, node_index: number, hasUuids = true): Promise<number[]> {
+export async function pullAll(store: Pick<Store, 'queues'>, key: QueueKey, node_index: number, hasUuids = true): Promise<number[]> {
   const handed: number[] = [];
   for (let pulls = 0; ; pulls++) {
     const batch = await pull(store, key, node_index, { batch_uuid: hasUuids ? `${node_index} ${pulls}` : null });

@@ -57,8 +57,8 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
     const { store, project } = await opened();
     const split = splitKey(project, BUILD, '7', false);
     const queue = queueKey(project, BUILD, '7');
-    const created = await store.splits.create(split, newSplit(store, split), NOW);
-    await store.queues.create(queue, newQueue(store, 20), NOW);
+    const created = await store.splits.create(split, newSplit(split), NOW);
+    await store.queues.create(queue, newQueue(20), NOW);
     await store.splits.use(split, created, NOW + DAY);
     await pull(store, queue, 0, {}, NOW + DAY);
     expect(await sweep(store, NOW + DAY)).toEqual({ ci_run: 2 });
@@ -71,21 +71,21 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
     const { store, project } = await opened();
     const split = splitKey(project, { ...BUILD, node_total: 1001 }, '7', true);
     const queue = queueKey(project, BUILD, '7');
-    await store.splits.create(split, newSplit(store, split), NOW);
-    await store.queues.create(queue, newQueue(store, 2000), NOW);
+    await store.splits.create(split, newSplit(split), NOW);
+    await store.queues.create(queue, newQueue(2000), NOW);
     await Promise.all(upTo(100).map(i => record(store, project, {}, { commit_hash: `c${i}` })));
     const deleted: string[] = [];
     for await (const _ of store.maintenance.sweep({ before: NOW + 1, deletedBefore: 0 }, kind => deleted.push(kind))) {
       await record(store, project, files(1), { at: NOW + DAY, isRetry: true });
-      if ((await store.splits.find(split)) === null) await store.splits.create(split, newSplit(store, split), NOW + DAY);
-      await store.queues.create(queue, newQueue(store, 5), NOW + DAY);
+      if ((await store.splits.find(split)) === null) await store.splits.create(split, newSplit(split), NOW + DAY);
+      await store.queues.create(queue, newQueue(5), NOW + DAY);
     }
     const left = (kind: string) => deleted.filter(one => one === kind).length;
     expect([left('subset'), left('split'), left('queue')]).toEqual([100, 1, 1]);
     expect(await buildsOf(store, project)).toMatchObject([{ created_at: NOW + DAY }]);
     expect(await store.splits.find(split)).toMatchObject({ created_at: NOW + DAY });
     expect(await store.plans.files((await store.splits.find(split))!.id, 1000)).not.toBeNull();
-    if ((await store.queues.find(queue)) === null) await store.queues.create(queue, newQueue(store, 5), NOW + DAY);
+    if ((await store.queues.find(queue)) === null) await store.queues.create(queue, newQueue(5), NOW + DAY);
     expect(await pullAll(store, queue, 0)).toHaveLength(5);
   });
 
@@ -102,8 +102,8 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
       const { split, fixed, queue, copy } = keys[i]!;
       await record(store, project, files(3));
       await record(store, project, files(3), { node_index: 1, commit_hash: 'b' });
-      for (const key of [split, fixed]) await store.splits.create(key, newSplit(store, key), NOW);
-      await store.queues.create(queue, newQueue(store, 5), NOW);
+      for (const key of [split, fixed]) await store.splits.create(key, newSplit(key), NOW);
+      await store.queues.create(queue, newQueue(5), NOW);
       await pullAll(store, queue, 0);
       await store.queues.repeat(copy, NOW);
       const [build] = await buildsOf(store, project);

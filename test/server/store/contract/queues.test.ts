@@ -63,7 +63,7 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
     const { plans, queues } = store;
     const sizeOf = async (queue: string) => (await plans.part(queue, 'weights'))!.length;
     const key = (ci_run: string, build = BUILD) => queueKey(project, build, ci_run);
-    const create = (key: QueueKey, count = 20, at = NOW) => queues.create(key, newQueue(store, count), at);
+    const create = (key: QueueKey, count = 20, at = NOW) => queues.create(key, newQueue(count), at);
     const idOf = async (key: QueueKey) => (await queues.find(key))!.id;
     /** Runs a verb on the first queue. */
     const update = <Facts>(facts: () => Soon<Facts>, verb: (queue: OpenQueue, facts: Facts) => Verdict<unknown>) =>

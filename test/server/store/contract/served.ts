@@ -52,13 +52,13 @@ export async function serve(store: Store): Promise<Served> {
   }
   await record(store, gone, { 'gone_spec.rb': 1 });
   const split = splitKey(project, build, '', true);
-  await store.splits.create(split, newSplit(store, split, listOf(4)), NOW + 3 * DAY);
+  await store.splits.create(split, newSplit(split, listOf(4)), NOW + 3 * DAY);
   const second = splitKey(project, build, '2', true);
   await store.splits.use(second, (await store.splits.find(second))!, NOW + 3 * DAY);
   await store.splits.noteOtherList(second, (await store.splits.find(second))!, 'another list', NOW + 3 * DAY);
   const queue = queueKey(project, build, '1');
   const cuts = encodeCuts({ files: [] });
-  await store.queues.create(queue, { ...newQueue(store, 70, { ...listOf(70), pieces_for: 'pytest' }), cuts }, NOW + 3 * DAY);
+  await store.queues.create(queue, { ...newQueue(70, { ...listOf(70), pieces_for: 'pytest' }), cuts }, NOW + 3 * DAY);
   for (const node of upTo(3)) {
     const batch = await pull(store, queue, node, { isFirstRequest: true, batch_uuid: node === 0 ? 'a' : null }, NOW + 3 * DAY);
     await settle(store, queue, batch!, node < 2);
@@ -69,7 +69,7 @@ export async function serve(store: Store): Promise<Served> {
   store.queues.learn(project, 'queue', [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]);
   for (const known of await store.builds.all(0, 100)) await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
   const unrecorded = { ...BUILD, commit_hash: 'unrecorded' };
-  await store.queues.create(queueKey(project, unrecorded, '1'), newQueue(store, 2, listOf(2)), NOW + 4 * DAY);
+  await store.queues.create(queueKey(project, unrecorded, '1'), newQueue(2, listOf(2)), NOW + 4 * DAY);
   for (const ciRun of await store.ciRuns.ofBuild(project, unrecorded)) await store.summaries.putUnrecorded(ciRun, summaryOf());
   const { id } = (await store.queues.find(queue))!;
   const links = { commit_url: 'https://git/{commit}', diff_url: null };

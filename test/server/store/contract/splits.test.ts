@@ -12,7 +12,7 @@ describe.each(stores)('splits in a store in $name', ({ opened: openStore }) => {
     const { store, project } = await openStore();
     const { plans, splits } = store;
     const key = (ci_run: string, isFixed = false, build = BUILD) => splitKey(project, build, ci_run, isFixed);
-    const create = (key: SplitKey, list = LIST, at = NOW) => splits.create(key, newSplit(store, key, list), at);
+    const create = (key: SplitKey, list = LIST, at = NOW) => splits.create(key, newSplit(key, list), at);
     return { store, project, plans, splits, key, create };
   }
 
@@ -57,11 +57,11 @@ describe.each(stores)('splits in a store in $name', ({ opened: openStore }) => {
   });
 
   it('have nodes without files, and files in the order of the plan', async () => {
-    const { store, plans, splits, key } = await opened();
+    const { plans, splits, key } = await opened();
     const own = key('7');
     const planned = { ...plannedPaths(['c', 'b"},{"p[1].rb', 'a']), seconds: Float64Array.of(3, NaN, 0.25) };
-    const files = splits.encode(planned, [[0, 2], [], [1], []]);
-    const split = await splits.create(own, { ...newSplit(store, own), files }, NOW);
+    const files = plans.encode(planned, Uint32Array.of(0, 2, 1));
+    const split = await splits.create(own, { ...newSplit(own), files, nodeEnds: Uint32Array.of(2, 2, 3, 3) }, NOW);
     const texts = await Promise.all([0, 1, 2, 3].map(async node => (await plans.files(split.id, node))!.toString()));
     expect(texts.map(text => JSON.parse(text) as unknown)).toEqual([
       [

@@ -137,7 +137,7 @@ describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
     async function started() {
       const { store, project } = await opened();
       const begin = async (ci_run: string, at = NOW, build: BuildKey = BUILD) => {
-        await store.queues.create(queueKey(project, build, ci_run), newQueue(store, 3), at);
+        await store.queues.create(queueKey(project, build, ci_run), newQueue(3), at);
         return (await store.ciRuns.ofBuild(project, build)).find(run => run.ci_run === ci_run)!;
       };
       const listed = async ({ from = -Infinity, before = Infinity }: Partial<Period> = {}, limit = 10) =>

@@ -4,14 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { segment } from '../../../../src/base/bytes.js';
 import type { Batch } from '../../../../src/server/engine/queue/batch.js';
 import { type Problem, repair } from '../../../../src/server/store/check/problem.js';
-import { encodeSplitFiles } from '../../../../src/server/store/codecs/file-blocks.js';
+import { encodeFiles } from '../../../../src/server/store/codecs/file-blocks.js';
 import { type EncodedPart, encodeParts } from '../../../../src/server/store/codecs/plan-parts.js';
 import { encodeChange } from '../../../../src/server/store/codecs/queue-changes.js';
 import { encodeTimings } from '../../../../src/server/store/codecs/timing-codec.js';
 import { problemsOf } from '../../../../src/server/store/lmdb/check/check.js';
 import type { Parts } from '../../../../src/server/store/lmdb/parts.js';
 import { batchesOf } from '../../../../src/server/store/lmdb/plans/read-queue.js';
-import { lmdbSplits } from '../../../../src/server/store/lmdb/plans/splits.js';
 import { openLmdbStore } from '../../../../src/server/store/lmdb/store.js';
 import { commit } from '../../../../src/server/store/lmdb/writes/commit.js';
 import { temporaryFolder } from '../../../harness/temporary-folder.js';
@@ -229,10 +228,16 @@ describe('a store', () => {
     ],
     [
       'the files of a node on another one too',
-      store => void store.blobs.put([splitId(store), 0], segment(encodeSplitFiles(estimates(2), [[0], [0]]), 0)),
+      store => void store.blobs.put([splitId(store), 0], segment(encodeFiles(estimates(4), Uint32Array.of(0, 0, 2, 3)), 0)),
       /größe_0_spec.rb" twice/,
     ],
-    ['truncated files of a node', store => cut(store, splitId(store), 0, -5), /files for node 3 that cannot be read/],
+    ['truncated files of nodes', store => cut(store, splitId(store), 0, -5), /files for node 3 that cannot be read/],
+    ['truncated ends of nodes', store => cut(store, splitId(store), 'nodeEnds', -1), /no files for node 3/],
+    [
+      'ends of nodes in disorder',
+      store => void store.blobs.put([splitId(store), 'nodeEnds'], Buffer.alloc(16, 1)),
+      /ends of nodes in disorder/,
+    ],
   ])('with %s has a problem that cannot be repaired', async (_, damage, what) => {
     const store = filledStore();
     await commit(store, () => damage(store));
@@ -276,8 +281,12 @@ describe('a store', () => {
   it('with a split of hundreds of thousands of files per node is checked', async () => {
     const store = filledStore();
     const plan = estimates(150_000);
-    const files = lmdbSplits(store).encode(plan, [[], [], [], [...plan.order.keys()]]);
-    await Promise.all(encodeParts({ files, basis: plan.basis }).map(({ part, bytes }) => store.blobs.put([splitId(store), part], bytes)));
+    const nodeEnds = Uint32Array.of(0, 0, 0, 150_000);
+    await Promise.all(
+      encodeParts({ files: encodeFiles(plan), basis: plan.basis, nodeEnds }).map(({ part, bytes }) =>
+        store.blobs.put([splitId(store), part], bytes),
+      ),
+    );
     expect(problemsIn(store).map(({ what }) => what)).toEqual(['has other files than its list', expect.stringContaining('basis')]);
   });
 

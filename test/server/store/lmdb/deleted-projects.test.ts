@@ -16,7 +16,7 @@ it('is consistent whenever the deletion of a project is interrupted, and the nex
     if (stopAfter === 1) {
       const project = await newProject(store);
       await Promise.all(upTo(150).map(i => record(store, project, files(2), { commit_hash: `c${i}` })));
-      await store.queues.create(queueOf('1'), newQueue(store, 2000, listOf(2000)), NOW);
+      await store.queues.create(queueOf('1'), newQueue(2000, listOf(2000)), NOW);
       await pullAll(store, queueOf('1'), 0);
       await store.access.deleteProject(project, NOW + 1);
     }

@@ -62,7 +62,7 @@ describe('the expiry of a queue', () => {
   it('makes it unreachable at the first step, and deletes thousands of records piece by piece', async () => {
     const store = memoryStore();
     const { parts, queues } = store;
-    await queues.create(key, newQueue(store, 17_000), NOW);
+    await queues.create(key, newQueue(17_000), NOW);
     await addBlobs(parts, queues.find(key)!.id);
     for (let filings = 0; filings < 10; filings++) await handOut(store, key, 20);
     expect(recordsByTable(parts)).toMatchObject({ batches: 10 });
@@ -81,7 +81,7 @@ describe('the expiry of a queue', () => {
 
   it('leaves nothing of an answer that was written meanwhile', async () => {
     const store = memoryStore();
-    await store.queues.create(key, newQueue(store, 5), NOW);
+    await store.queues.create(key, newQueue(5), NOW);
     const batch = (await pull(store, key, 0))!;
     await sweep(store, NOW + 1);
     for (const isWritten of [true, false]) await settle(store, key, batch, isWritten);
@@ -94,7 +94,7 @@ describe('the expiry of a split', () => {
     const store = memoryStore();
     const { parts, splits } = store;
     const key = splitOf(null, 3000);
-    await addBlobs(parts, (await splits.create(key, newSplit(store, key), NOW)).id);
+    await addBlobs(parts, (await splits.create(key, newSplit(key), NOW)).id);
     expect(await step(store, NOW + 1)).toBe(true);
     expect(splits.find(key)).toBeNull();
     expect(parts.blobs.getCount()).toBeGreaterThan(0);
@@ -176,9 +176,9 @@ describe('the expiry sweep', () => {
       await record(store, 1, { [`spec/${i % 3}_spec.rb`]: 3, 'spec/often_spec.rb': 3 }, { commit_hash: `c${i % 2}`, at });
       // Some are fixed.
       const split = splitOf(i < 3 ? `${i % 2}` : null, 300);
-      await splits.use(split, await splits.create(split, newSplit(store, split), at), at);
+      await splits.use(split, await splits.create(split, newSplit(split), at), at);
       const key = queueOf(`build-${i}`, 250);
-      await queues.create(key, newQueue(store, 250), at);
+      await queues.create(key, newQueue(250), at);
       await handOut(store, key, 250);
       await queues.repeat(queueOf(`repeat-${i}`, 250), at + 50);
     });

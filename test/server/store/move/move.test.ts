@@ -58,7 +58,7 @@ async function expectToGoOn(store: Store, { project, queue, split }: Served): Pr
   expect((await newestBuild(store.builds, project, {}))!.number).toBeGreaterThan(Math.max(...numbers));
   expect((await store.access.createProject('next', 'hash of next', NOW))!.id).toBe(4);
   const own = queueKey(project, BUILD, 'next');
-  await store.queues.create(own, newQueue(store, 5, listOf(5)), LATER);
+  await store.queues.create(own, newQueue(5, listOf(5)), LATER);
   expect(await pullAll(store, own, 0)).toHaveLength(5);
 }
 

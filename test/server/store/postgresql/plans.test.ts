@@ -6,7 +6,7 @@ import { splitKey } from '../../../../src/server/engine/keys.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import { suiteOf } from '../../../../src/server/engine/suites/suite.js';
 import { cluster, copiedDatabase, databaseWithoutTables, openedStore } from '../../../harness/postgresql-store.js';
-import { BUILD, DAY, NOW, newSplit, sweep } from '../contract/fixtures.js';
+import { BUILD, DAY, estimates, NOW, newSplit, sweep } from '../contract/fixtures.js';
 import { LATER, serve } from '../contract/served.js';
 
 /** Tables that grow with what is recorded. The others have a row for each project, person or process. */
@@ -107,6 +107,7 @@ async function readAll(store: Store): Promise<void> {
   const { paths } = (await builds.times(build.number, run!))!;
   await builds.path(paths[0]!);
   await builds.pathNumber(project, 'spec/a_spec.rb');
+  plans.encode(estimates(3));
   await timings.estimates(project, 'main', suiteOf(['spec/a_spec.rb', 'spec/b_spec.rb', 'spec/new_spec.rb']), 10);
   await timings.ofPaths(project, 'main', paths);
   await timings.cases(project, 'main', 'spec/b_spec.rb');
@@ -116,7 +117,7 @@ async function readAll(store: Store): Promise<void> {
   await splits.use(split, found, LATER);
   await plans.files(found.id, 0);
   const own = splitKey(project, BUILD, '3', false);
-  await splits.noteOtherList(own, await splits.create(own, newSplit(store, own), LATER), 'another list', LATER);
+  await splits.noteOtherList(own, await splits.create(own, newSplit(own), LATER), 'another list', LATER);
   await queues.newest(project, BUILD);
   const { id } = (await queues.find(queue))!;
   await plans.files(id, [0]);

@@ -32,7 +32,7 @@ async function queueOfTwo(files: number): Promise<{ first: Store; second: Store;
   const { stores, project } = await twoProcesses();
   const [first, second] = stores;
   const key = queueKey(project, BUILD, '1');
-  await first.queues.create(key, newQueue(first, files), NOW);
+  await first.queues.create(key, newQueue(files), NOW);
   return { first, second, key };
 }
 
@@ -65,7 +65,7 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
     const { stores, project } = await twoProcesses();
     const random = seededRandom(seed);
     const key = queueKey(project, BUILD, '1');
-    await Promise.all(stores.map(store => store.queues.create(key, newQueue(store, 200), NOW)));
+    await Promise.all(stores.map(store => store.queues.create(key, newQueue(200), NOW)));
     const node = async (index: number): Promise<number[]> => {
       const handed: number[] = [];
       for (let pulls = 0; ; pulls++) {
@@ -191,7 +191,7 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
   it('make one split for nodes that ask either', async () => {
     const { stores, project } = await twoProcesses();
     const key = splitKey(project, BUILD, '7', true);
-    const splits = await Promise.all(upTo(8).map(i => stores[i % 2]!.splits.create(key, newSplit(stores[0], key), NOW + i)));
+    const splits = await Promise.all(upTo(8).map(i => stores[i % 2]!.splits.create(key, newSplit(key), NOW + i)));
     expect(new Set(splits.map(({ id }) => id)).size).toBe(1);
     for (const store of stores) expect(await store.plans.files(splits[0]!.id, 3)).toEqual(await stores[0].plans.files(splits[0]!.id, 3));
     expect(await stores[1].ciRuns.list(project, NOW + 100, 10)).toHaveLength(1);

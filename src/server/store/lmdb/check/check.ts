@@ -27,8 +27,6 @@ export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
   // Before all others, because it sets the state that is read. The journal that a server has in memory is in another process.
   yield* ofRecord('journal', JOURNAL_FILES, () => {
     parts.journal.read();
-    // An earlier check may have had them repaired.
-    parts.blobsRead.clear();
     return [];
   });
   const references = referencesIn(parts);

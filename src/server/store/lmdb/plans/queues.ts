@@ -1,4 +1,3 @@
-import type { Segments } from '../../../../base/bytes.js';
 import { SavedGroups, type Saving, type Soon } from '../../../../base/soon.js';
 import { type BuildKey, buildDigest, type QueueKey } from '../../../engine/keys.js';
 import {
@@ -13,10 +12,8 @@ import {
 import type { Millis } from '../../../engine/ports/store.js';
 import type { Batch } from '../../../engine/queue/batch.js';
 import { LAST_USE_UPDATE_MILLISECONDS } from '../../../engine/retention.js';
-import type { Suite } from '../../../engine/suites/suite.js';
 import { type BatchSums, keep } from '../../../planning/batching/batch-cost.js';
-import type { Mode, PathTimes } from '../../../planning/estimating/estimate.js';
-import { encodeQueueFiles } from '../../codecs/file-blocks.js';
+import type { Mode } from '../../../planning/estimating/estimate.js';
 import { decodeChange } from '../../codecs/queue-changes.js';
 import { type CachedQueue, QueueCache, type QueueOptions } from '../../queue-cache.js';
 import type { Parts } from '../parts.js';
@@ -138,10 +135,6 @@ export class LmdbQueues implements Queues {
     if (journal.hasPending(queue)) await written(journal.checkpoint());
     const [last] = batches.getKeys({ start: [queue, Infinity], end: [queue, 0], reverse: true, limit: 1 });
     return last?.[1] ?? 0;
-  }
-
-  encode(files: PathTimes<Suite>): Segments {
-    return encodeQueueFiles(files);
   }
 
   learned(project: number, mode: Mode): BatchSums | null {

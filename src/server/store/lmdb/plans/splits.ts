@@ -4,7 +4,6 @@ import { buildDigest, digest, type SplitKey } from '../../../engine/keys.js';
 import type { Split, Splits, SplitUse } from '../../../engine/ports/splits.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { LAST_USE_UPDATE_MILLISECONDS } from '../../../engine/retention.js';
-import { encodeSplitFiles } from '../../codecs/file-blocks.js';
 import { encodeParts } from '../../codecs/plan-parts.js';
 import { runsRecordedOf } from '../builds.js';
 import { putCiRun } from '../ci-runs.js';
@@ -57,14 +56,14 @@ export function lmdbSplits(parts: Parts) {
     find: key =>
       creations.size > 0 && creations.has(nameOf(key)) ? creationSettled(parts, nameOf(key)).then(() => found(key)) : found(key),
 
-    async create(key, { list, files, basis, forecast }, at) {
+    async create(key, { list, files, basis, nodeEnds, forecast }, at) {
       const id = randomUUID();
       const { node_total } = key.build;
       const split = await createOnce(parts, {
         name: nameOf(key),
         id,
         expiry: [at, 'split', key.digest, id],
-        blobs: () => encodeParts({ files, basis }),
+        blobs: () => encodeParts({ files, basis, nodeEnds }),
         find: () => found(key),
         put() {
           const use = firstUseOf(key, at);
@@ -107,8 +106,6 @@ export function lmdbSplits(parts: Parts) {
     },
 
     firstUse,
-
-    encode: encodeSplitFiles,
   } satisfies Splits;
 }
 

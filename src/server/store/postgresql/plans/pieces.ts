@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache';
 import { type Segments, segment } from '../../../../base/bytes.js';
 import { memoryBounds } from '../../../engine/memory-bounds.js';
 import type { PlanParts } from '../../../engine/ports/plans.js';
-import { piecesPerBlock } from '../../codecs/file-blocks.js';
+import { blockOf, filesOf } from '../../codecs/file-blocks.js';
 import { decodePart, encodeParts, type NewParts, type PartName } from '../../codecs/plan-parts.js';
 import type { Database } from '../connection/database.js';
 import { ReadTogether } from '../connection/read-together.js';
 
 /** The numbers of the parts of a split or queue besides the blocks of its files, which have those from 0 on. */
-export const PARTS = { basis: -1, weights: -2, cuts: -3 } as const satisfies Record<PartName, number>;
+export const PARTS = { basis: -1, weights: -2, cuts: -3, nodeEnds: -4 } as const satisfies Record<PartName, number>;
 
 interface PieceRow {
   owner: string;
@@ -29,7 +29,7 @@ export function piecesOf(plan: NewParts): [number[], Buffer[]] {
 export class Pieces {
   readonly #known = new LRUCache<string, Buffer>({
     // A database has no journal in memory.
-    maxSize: memoryBounds.fileBlobs + memoryBounds.journal,
+    maxSize: memoryBounds.pieces + memoryBounds.journal,
     sizeCalculation: ({ length }) => OVERHEAD_BYTES + length,
   });
   readonly #reading: ReadTogether<PieceRow>;
@@ -70,22 +70,11 @@ export class Pieces {
     return bytes ? decodePart(name, bytes) : null;
   }
 
-  /**
-   * Calls a function with the blocks of a plan that it needs; null: the plan expired.
-   *
-   * @param pieces the pieces that it reads
-   */
-  async withBlocks<T>(
-    owner: string,
-    pieces: readonly number[],
-    use: (read: (number: number) => Buffer | undefined) => T,
-  ): Promise<T | null> {
-    const first = await this.get(owner, 0);
-    const size = piecesPerBlock(() => first, owner);
-    if (size === null) return null;
-    const numbers = new Set(pieces.map(piece => Math.floor(piece / size)));
-    const blocks = new Map(await Promise.all(Array.from(numbers, async number => [number, await this.get(owner, number)] as const)));
-    return use(number => (number === 0 ? first : blocks.get(number)));
+  /** Some files of a plan, as a JSON array; null: the plan expired. */
+  async files(plan: string, files: readonly number[]): Promise<Buffer | null> {
+    const numbers = new Set(files.map(blockOf));
+    const blocks = new Map(await Promise.all(Array.from(numbers, async number => [number, await this.get(plan, number)] as const)));
+    return filesOf(number => blocks.get(number), plan, files);
   }
 
   /** Forgets the pieces of plans that may have expired. */

@@ -1,5 +1,5 @@
 import type { PlanParts, Plans } from '../../../engine/ports/plans.js';
-import { filesOfNode, filesOfQueue } from '../../codecs/file-blocks.js';
+import { encodeFiles, filesOfNode } from '../../codecs/file-blocks.js';
 import type { Database } from '../connection/database.js';
 import { fromJson } from '../json.js';
 import type { Pieces } from './pieces.js';
@@ -12,9 +12,11 @@ export function postgresqlPlans(database: Database, pieces: Pieces) {
   return {
     part: <Name extends keyof PlanParts>(plan: string, name: Name) =>
       (name === 'forecast' ? forecastOf(plan) : pieces.part(plan, name)) as Promise<PlanParts[Name] | null>,
-    files: (plan, which) =>
-      typeof which === 'number'
-        ? pieces.withBlocks(plan, [which], read => filesOfNode(read, plan, which))
-        : pieces.withBlocks(plan, which, read => filesOfQueue(read, plan, which)),
+    async files(plan, which) {
+      if (typeof which !== 'number') return pieces.files(plan, which);
+      const ends = await pieces.part(plan, 'nodeEnds');
+      return ends && which < ends.length ? pieces.files(plan, filesOfNode(ends, which)) : null;
+    },
+    encode: encodeFiles,
   } satisfies Plans;
 }

@@ -11,10 +11,8 @@ import {
 } from '../../../engine/ports/queues.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { type Batch, copyOf } from '../../../engine/queue/batch.js';
-import type { Suite } from '../../../engine/suites/suite.js';
 import { type BatchSums, keep } from '../../../planning/batching/batch-cost.js';
-import type { Mode, PathTimes } from '../../../planning/estimating/estimate.js';
-import { encodeQueueFiles } from '../../codecs/file-blocks.js';
+import type { Mode } from '../../../planning/estimating/estimate.js';
 import { batchesIn, decodeChanges, encodeChange, encodeChanges } from '../../codecs/queue-changes.js';
 import type { QueueOptions } from '../../queue-cache.js';
 import { CI_RUN_COLUMNS, ciRunValues } from '../ci-runs.js';
@@ -118,10 +116,6 @@ export class PostgresqlQueues implements Queues {
   async revision(queue: string): Promise<number> {
     const [row] = await this.database.read<{ position: number }>('select max(position) as position from journal where queue = $1', [queue]);
     return row!.position ?? 0;
-  }
-
-  encode(files: PathTimes<Suite>) {
-    return encodeQueueFiles(files);
   }
 
   async learned(project: number, mode: Mode): Promise<BatchSums | null> {

@@ -6,7 +6,6 @@ import type { Millis } from '../../../engine/ports/store.js';
 import { LAST_USE_UPDATE_MILLISECONDS } from '../../../engine/retention.js';
 import { CACHED_SPLIT_USERS } from '../../../engine/splits.js';
 import type { TestFileList } from '../../../engine/suites/compare-lists.js';
-import { encodeSplitFiles } from '../../codecs/file-blocks.js';
 import { CI_RUN_COLUMNS, ciRunValues } from '../ci-runs.js';
 import type { Database } from '../connection/database.js';
 import { otherList } from '../json.js';
@@ -36,9 +35,10 @@ export function postgresqlSplits(database: Database) {
   }
 
   /** Creates a split with its pieces, and the CI run that uses it first. The split of another process that was faster stays. */
-  async function create(key: SplitKey, { list, files, basis, forecast }: NewSplit, at: Millis): Promise<Split> {
+  async function create(key: SplitKey, split: NewSplit, at: Millis): Promise<Split> {
     const id = randomUUID();
-    const [parts, bytes] = piecesOf({ files, basis });
+    const { list, forecast } = split;
+    const [parts, bytes] = piecesOf(split);
     await database.change(
       `with s as (
         insert into splits (key, id, project, node_total, created_at, runs_before, used_at, list, forecast)
@@ -56,7 +56,7 @@ export function postgresqlSplits(database: Database) {
       ],
     );
     // It may have expired meanwhile.
-    return (await found(key)) ?? create(key, { list, files, basis, forecast }, at);
+    return (await found(key)) ?? create(key, split, at);
   }
 
   /** Notes that a CI run uses a fixed split. */
@@ -116,6 +116,5 @@ export function postgresqlSplits(database: Database) {
       const { other_list, ...use } = row;
       return { ...use, ...otherList(other_list) };
     },
-    encode: encodeSplitFiles,
   } satisfies Splits;
 }

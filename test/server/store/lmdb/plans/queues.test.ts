@@ -17,7 +17,7 @@ const NO_ROOM = { ...ROOMY, cacheBytes: 1 };
 const open = (parts: Parts, options = ROOMY) => ({ queues: new LmdbQueues(parts, options) });
 type QueueStore = ReturnType<typeof open>;
 
-const create = (store: QueueStore, key: QueueKey, files = 20) => store.queues.create(key, newQueue(store, files), NOW);
+const create = (store: QueueStore, key: QueueKey, files = 20) => store.queues.create(key, newQueue(files), NOW);
 
 async function update<Value>({ queues }: QueueStore, key: QueueKey, verb: (queue: OpenQueue) => Verdict<Value>): Promise<Value | null> {
   return whenSaved(queues.update(key, () => null, verb, NOW));

@@ -48,7 +48,7 @@ describe.skipIf(cluster === null)('the states of queues that were wrong', () => 
     let bytes = 0;
     for (let i = 0; i < 24; i++) {
       const key = queueKey(project, BUILD, `${i}`);
-      await store.queues.create(key, { ...newQueue(store, 3), weights }, NOW);
+      await store.queues.create(key, { ...newQueue(3), weights }, NOW);
       const verb = (open: OpenQueue) => {
         states.push(new WeakRef(open.queue));
         bytes = bytesOf(open);
