@@ -114,6 +114,7 @@ class BlockWriter {
     }
     view.setUint32(numberAt, at - start, true);
     this.at = at + PADDING;
+    this.bytes.fill(0, at, this.at);
   }
 }
 

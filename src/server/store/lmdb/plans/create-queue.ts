@@ -95,6 +95,7 @@ function putQueue(parts: Parts, { key, id, at, blobs, content }: QueueCreation):
   return createOnce(parts, {
     name: `queue ${key.digest}`,
     id,
+    project: key.project,
     expiry: [at, 'queue', id, key.digest],
     blobs,
     find: () => parts.queuesOfNodeBuild.get(key.digest) ?? null,

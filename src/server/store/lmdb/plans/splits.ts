@@ -62,6 +62,7 @@ export function lmdbSplits(parts: Parts) {
       const split = await createOnce(parts, {
         name: nameOf(key),
         id,
+        project: key.project,
         expiry: [at, 'split', key.digest, id],
         blobs: () => encodeParts({ files, basis, nodeEnds }),
         find: () => found(key),

@@ -14,7 +14,7 @@ export function entriesOf(owner: string): object {
 }
 
 /**
- * Puts blobs, and resolves when they are on disk. They are not put in a transaction, which would compress them in this thread. Nothing
+ * Puts blobs, and resolves when they are on disk. They are not put in a transaction, which would copy them in this thread. Nothing
  * refers to them yet; if nothing ever does, they expire by `expiry`.
  */
 export async function putBlobs(

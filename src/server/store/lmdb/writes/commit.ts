@@ -25,20 +25,34 @@ export interface Committing {
  * recorded before, and many share one flush. A change must throw before its first write or not at all, because nothing is rolled back.
  * Throws a 503 when the write fails; failure.ts describes what happens to the process.
  */
-export async function commit<T>({ root, diskSpace, failure, runs, committed }: Committing, change: () => T): Promise<T> {
+export async function commit<T>(parts: Committing, change: () => T): Promise<T> {
   let changed = false;
-  diskSpace.assert();
+  parts.diskSpace.assert();
+  const transaction = parts.root.transaction(() => {
+    parts.runs.put();
+    const result = change();
+    changed = true;
+    return result;
+  });
+  return flushed(parts, transaction, () => changed);
+}
+
+/**
+ * Resolves when the puts of this turn of the event loop, or a transaction, are flushed to disk. Throws a 503 when the write fails.
+ *
+ * @param isChanged false: the transaction threw before its first write
+ */
+export async function flushed<T>(
+  { failure, committed }: Pick<Committing, 'failure' | 'committed'>,
+  write: Promise<T>,
+  isChanged = () => true,
+): Promise<T> {
   const begun = performance.now();
   let value: T;
   try {
-    value = await root.transaction(() => {
-      runs.put();
-      const result = change();
-      changed = true;
-      return result;
-    });
+    value = await write;
   } catch (error) {
-    throw changed ? refusals.storeFailed(error) : error;
+    throw isChanged() && !(error instanceof Refusal) ? refusals.storeFailed(error) : error;
   }
   failure.assert();
   committed((performance.now() - begun) / 1000);
