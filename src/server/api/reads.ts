@@ -4,8 +4,8 @@ import { settingsOf } from '../engine/access.js';
 import { boundedRuns, mergeRuns, uncutSince } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
-import type { ProjectBuild } from '../engine/keys.js';
-import type { Build } from '../engine/ports/builds.js';
+import type { BuildFilter, ProjectBuild } from '../engine/keys.js';
+import type { Build, ListPart } from '../engine/ports/builds.js';
 import type { QueueInfo } from '../engine/ports/queues.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { failedPaths } from '../engine/queues.js';
@@ -35,7 +35,7 @@ import { playVariants, type Scenario } from '../insight/what-if/scenario.js';
 import { type Candidate, playCuts } from '../insight/what-if/what-if.js';
 import { type WhyFilter, why } from '../insight/why/why.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
-import { buildOutline, buildPiece } from './build-pieces.js';
+import { buildAnswer, buildOutline, buildPiece } from './build-pieces.js';
 
 /** The slowest files that the minutes of a build list. */
 const SLOW_FILES = 20;
@@ -80,6 +80,12 @@ export interface InsightFilter extends WhyFilter {
   format?: 'chrome' | 'otlp';
 }
 
+export interface BuildsQuestion {
+  project: number;
+  filter: BuildFilter;
+  part: ListPart;
+}
+
 export interface LinesQuestion {
   project: number;
   request: LinesRequest;
@@ -115,6 +121,11 @@ export const reads = {
     // Absurdly large times may add up to infinity, which JSON does not have.
     const time_execution = Math.min(total, Number.MAX_VALUE);
     return { json: JSON.stringify({ build_distribution_id: build.id, time_execution, test_files } satisfies LastDistribution) };
+  },
+
+  /** The builds of a page of a list. */
+  async pageOfBuilds({ builds }: Store, { project, filter, part }: BuildsQuestion): Promise<{ json: Json }> {
+    return { json: JSON.stringify((await builds.list(project, filter, part)).map(buildAnswer)) };
   },
 
   /** The paths that failed in a queue. */

@@ -232,6 +232,17 @@ describe('an answer about a large build', () => {
     return (await context.store.builds.find(project, key))!;
   }
 
+  it('that is far down the list of builds is the same from a thread as from the main thread', async () => {
+    const { jobs } = context;
+    const build = await buildOf(2, 1);
+    const asked = { project: build.project, filter: { branch: build.branch }, part: { offset: 0, limit: 100 } };
+    const [here, there] = await Promise.all(
+      [true, false].map(isHere => jobs.read('pageOfBuilds', asked, jobOf(build.project), { isHere })),
+    );
+    expect(textOf(there!.json)).toBe(here!.json);
+    expect(JSON.parse(here!.json as string)).toMatchObject([{ id: build.id }]);
+  });
+
   it('is the same from a thread as from the main thread', async () => {
     const { store, jobs } = context;
     const build = await buildOf(3, 600);

@@ -4,12 +4,12 @@ import { buildWithId } from '../../engine/builds.js';
 import type { Build } from '../../engine/ports/builds.js';
 import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
-import { askerOf, projectOf } from '../authenticate.js';
-import { BuildPieces, buildAnswer, type PieceSubject } from '../build-pieces.js';
+import { askerOf } from '../authenticate.js';
+import { BuildPieces, type PieceSubject } from '../build-pieces.js';
 import type { Context } from '../context.js';
 import { buildId, get, plainGet } from '../endpoint.js';
 import type { Asker } from '../job-runner.js';
-import { decodeQuery, json } from '../json.js';
+import { aroundLast, decodeQuery } from '../json.js';
 import { buildsUrl } from '../links.js';
 import { refusal, response } from '../openapi/responses.js';
 import { toBuildsQuery } from '../read/build.js';
@@ -17,20 +17,25 @@ import { isSmallBuild } from '../reads.js';
 
 /** Memory that is counted for an answer in pieces. */
 const PIECE_BYTES = 1_048_576;
+/** A page after more builds is read in a worker thread: to skip 10,000 takes as long as to read and encode a page. */
+const BUILDS_SKIPPED_HERE = 10_000;
 
 async function pageOfBuilds(context: Context, request: Request): Promise<Answer> {
-  const project = await projectOf(context, request);
+  const asker = await askerOf(context, request);
+  const { project } = asker;
   const { page, ...filter } = toBuildsQuery(decodeQuery(request.query));
-  const { builds } = context.store;
+  const { store, jobs } = context;
   const limit = limits.buildsPerPage;
-  const part = { offset: (page - 1) * limit, limit };
-  const [listed, total] = await Promise.all([builds.list(project, filter, part), builds.count(project, filter)]);
+  const offset = (page - 1) * limit;
+  const total = await store.builds.count(project, filter);
+  const isHere = Math.min(offset, total - offset) <= BUILDS_SKIPPED_HERE;
+  const { json: body } = await jobs.read('pageOfBuilds', { project, filter, part: { offset, limit } }, asker, { isHere });
   const total_pages = Math.ceil(total / limit);
   const last = Math.max(1, total_pages);
   const link = (to: number | null) => (to === null ? null : buildsUrl(context, request, filter, to));
   const prev_page = page > 1 ? Math.min(page - 1, last) : null;
   const next_page = page < last ? page + 1 : null;
-  const answer: BuildsPage = {
+  const answer: Omit<BuildsPage, 'data'> = {
     meta: {
       records_per_page: limit,
       total_pages,
@@ -42,9 +47,8 @@ async function pageOfBuilds(context: Context, request: Request): Promise<Answer>
       is_page_out_of_range: page > last,
     },
     links: { first: link(1), prev: link(prev_page), self: link(page), next: link(next_page), last: link(last) },
-    data: listed.map(buildAnswer),
   };
-  return json(200, answer);
+  return { status: 200, body, around: aroundLast('data', answer) };
 }
 
 async function buildById(context: Context, request: Request, id: string): Promise<Answer> {

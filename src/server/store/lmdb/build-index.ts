@@ -58,8 +58,17 @@ export function countKeys({ buildIndex }: Pick<Index, 'buildIndex'>, filter: str
 }
 
 /** Returns the numbers of builds that the filter finds, newest first. */
-export function numbersOf({ buildIndex }: Index, project: number, filter: BuildFilter, { before, offset = 0, limit }: ListPart): number[] {
+export function numbersOf(
+  { buildIndex, buildCounts }: Index,
+  project: number,
+  filter: BuildFilter,
+  { before, offset = 0, limit }: ListPart,
+): number[] {
   const key = filterKey(project, filter);
-  const range = { start: [key, (before ?? Infinity) - 1], end: [key, 0], reverse: true, offset, limit } as const;
-  return Array.from(buildIndex.getKeys(range as object), ([, number]) => number as number);
+  const read = (range: object) => Array.from(buildIndex.getKeys(range), ([, number]) => number as number);
+  // LMDB steps over what is skipped, so a page in the older half is read from the end.
+  const older = offset > 0 && (before ?? null) === null ? (buildCounts.get(key) ?? 0) - offset : Infinity;
+  if (older > offset) return read({ start: [key, (before ?? Infinity) - 1], end: [key, 0], reverse: true, offset, limit });
+  if (older <= 0) return [];
+  return read({ start: [key, 0], end: [key, Infinity], offset: Math.max(0, older - limit), limit: Math.min(older, limit) }).reverse();
 }

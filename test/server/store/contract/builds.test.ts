@@ -22,6 +22,8 @@ describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
     expect(all).toEqual([...all].sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1)));
     expect(all.map(({ number }) => number)).toEqual([...all].map(({ number }) => number).sort((a, b) => b - a));
     expect(new Set(all.map(({ commit_hash }) => commit_hash)).size).toBe(205);
+    for (const offset of [1, 97, 102, 103, 104, 200, 204, 205])
+      expect(await store.builds.list(project, {}, { offset, limit: 7 })).toEqual(all.slice(offset, offset + 7));
   });
 
   it('are found by id and by key, within their project', async () => {
