@@ -13,7 +13,8 @@ import { MAX_SECONDS_BYTES, writeSeconds } from './json-seconds.js';
  * place and the directory of each file, and the end of the files. Then follow the texts. That of a directory begins the JSON of its files,
  * `,{"path":"spec/models/`. That of a file is the rest of its path, its seconds, and their number of digits (1 byte).
  */
-const FILES_PER_BLOCK = 1024;
+/** A pull reads one or two blocks, 16 KB each; a queue puts all of them once. */
+const FILES_PER_BLOCK = 256;
 const NUMBER = 4;
 const HEAD = 2 * NUMBER;
 /** Text is copied by four bytes. The copy of the last piece of text reads bytes after it. */
