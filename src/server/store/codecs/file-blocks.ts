@@ -32,7 +32,7 @@ export function blocksFor(files: number): number {
 export const blockOf = (file: number) => Math.floor(file / FILES_PER_BLOCK);
 
 /** See Plans.encode. */
-export function encodeFiles(files: PathTimes<Suite>, planned: ArrayLike<number> = Uint32Array.from(files.order.keys())): Segments {
+export function encodeFiles(files: PathTimes<Suite>, planned = inOrder(files.order.length)): Segments {
   const writer = new BlockWriter(files);
   const ends = new Uint32Array(blocksFor(planned.length));
   for (let block = 0; block < ends.length; block++) {
@@ -40,6 +40,12 @@ export function encodeFiles(files: PathTimes<Suite>, planned: ArrayLike<number> 
     ends[block] = writer.at;
   }
   return { bytes: new Uint8Array(writer.bytes.subarray(0, writer.at)), ends };
+}
+
+function inOrder(files: number): Uint32Array {
+  const planned = new Uint32Array(files);
+  for (let file = 0; file < files; file++) planned[file] = file;
+  return planned;
 }
 
 /** The memory that `scratch` returns again. */
@@ -77,7 +83,7 @@ class BlockWriter {
     this.#numbers = new Int32Array(this.#directories.starts.length);
   }
 
-  write(planned: ArrayLike<number>, from: number, to: number): void {
+  write(planned: Uint32Array, from: number, to: number): void {
     const { order, seconds, list } = this.files;
     const { ends } = list.columns;
     const { ofFile, starts, lengths } = this.#directories;
@@ -135,8 +141,8 @@ function directoriesOf({ heads, columns: { ends }, length }: Suite): Directories
   const known = new Map<string, number>();
   let directory = -1;
   for (let file = 0, start = 0; file < length; start = ends[file++]!) {
-    const slash = heads.lastIndexOf(SLASH, ends[file]! - AFTER_PATH.length - 1);
-    const end = Math.max(start + BEFORE_PATH.length, slash + 1);
+    let end = ends[file]! - AFTER_PATH.length;
+    while (end > start + BEFORE_PATH.length && heads[end - 1] !== SLASH) end--;
     // In a sorted list it is nearly always that of the file before.
     if (directory === -1 || !begins(heads, start, end, starts[directory]!, lengths[directory]!)) {
       const text = heads.toString('latin1', start, end);

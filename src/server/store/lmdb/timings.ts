@@ -10,6 +10,22 @@ import { type Branches, branchesOf } from './writes/apply-times.js';
 /** Numbers are read in one range if it has at most this many for each path. A step of a range takes a third of the time of a look-up. */
 const NUMBERS_PER_PATH = 3;
 
+/** Paths of the last list, side by side, that a changed list may lack, and still get the numbers of the next ones from it. */
+const LACKED = 32;
+
+/** Takes the numbers of the paths that a list shares with another one of its project, in a tenth of the time of looking them up. */
+function takeNumbers(from: Suite, to: Suite): void {
+  let next = 0;
+  for (let file = 0; file < to.length; file++) {
+    const most = Math.min(from.length, next + LACKED);
+    let same = next;
+    while (same < most && !to.hasSamePath(file, from, same)) same++;
+    if (same === most) continue;
+    to.columns.numbers[file] = from.columns.numbers[same]!;
+    next = same + 1;
+  }
+}
+
 type Report = (file: number, expected: BranchExpectation) => void;
 
 export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames' | 'timings' | 'pathNumbers' | 'timingBuffer'>) {
@@ -45,16 +61,22 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
     }
   }
 
+  /** The list whose paths were looked up last, of which the next one often has nearly all. */
+  let last: { project: number; list: Suite } | null = null;
+
   /** The numbers of the paths of a list; 0: a path was never recorded. */
   function numbersOf(project: number, list: Suite): Uint32Array {
     const { numbers } = list.columns;
     const [highest = 0] = pathNames.getKeys({ reverse: true, limit: 1 });
     // A path that had no number still has none if no number was given since.
-    if (numbers[list.length] === highest) return numbers;
-    for (let file = 0; file < list.length; file++) {
-      if (numbers[file] === 0) numbers[file] = pathNumbers.get(project, list.at(file)) ?? 0;
+    if (numbers[list.length] !== highest) {
+      if (numbers[list.length] === 0 && last?.project === project) takeNumbers(last.list, list);
+      for (let file = 0; file < list.length; file++) {
+        if (numbers[file] === 0) numbers[file] = pathNumbers.get(project, list.at(file)) ?? 0;
+      }
+      numbers[list.length] = highest;
     }
-    numbers[list.length] = highest;
+    last = { project, list };
     return numbers;
   }
 

@@ -33,6 +33,30 @@ describe.each(stores)('timings in a store in $name', ({ opened: openStore }) => 
     });
   });
 
+  it('of a list that is like the one before are those of its own paths, in its own project', async () => {
+    const { store, measure, seconds } = await opened();
+    const other = await newProject(store, 'other');
+    const name = (i: number) => `spec/${String(i).padStart(3, '0')}_spec.rb`;
+    const times = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [name(i), i + 1]));
+    await measure('main', times);
+    const all = Object.keys(times);
+    const changed = (from: number, to: number, ...added: string[]) => [...all.slice(0, from), ...added, ...all.slice(to)];
+    const news = ['spec/0_spec.rb', 'spec/1', 'spec/größe_spec.rb'];
+    for (const list of [
+      all,
+      changed(0, 3),
+      changed(50, 90),
+      changed(60, 60, ...news),
+      changed(199, 200, ...news),
+      changed(0, 200, name(7)),
+      all,
+    ])
+      expect(await seconds(list)).toEqual(list.map(path => times[path] ?? null));
+    await measure('main', { [news[0]!]: 9 });
+    expect(await seconds(changed(0, 1, ...news))).toEqual([9, null, null, ...Object.values(times).slice(1)]);
+    expect(await secondsOf(store, other, all)).toEqual(all.map(() => null));
+  });
+
   it('of a large suite count as soon as its recording resolves', async () => {
     const { measure, seconds } = await opened();
     const times = Object.fromEntries(Array.from({ length: 1200 }, (_, i) => [`spec/${i}_spec.rb`, i + 1]));
