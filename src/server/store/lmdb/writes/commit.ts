@@ -4,10 +4,10 @@ import { sharedTurn } from '../../shared-turn.js';
 import type { DiskSpaceGuard, Failure } from './failure.js';
 import type { JournaledRuns } from './journaled-runs.js';
 
-/** Records that are put in one turn: about a millisecond. The files of a plan are put in one turn, however many they are. */
-const PUTS_PER_TURN = 200;
-/** Turns of puts that may wait for the disk: writes of other kinds come behind them. */
-const PUT_TURNS_AHEAD = 10;
+/** Records that are put before a turn may end. The changes of 20 busy queues take a millisecond. The files of a plan are put in one turn. */
+const PUTS_PER_CHUNK = 20;
+/** Chunks of puts that may wait for the disk: writes of other kinds come behind them. */
+const CHUNKS_AHEAD = 100;
 
 /** The parts of a store that a commit needs. */
 export interface Committing {
@@ -76,22 +76,22 @@ export async function written(put: Promise<unknown>): Promise<void> {
  */
 export async function putInChunks<T>(all: Iterable<T>, put: (one: T) => Promise<boolean> | null): Promise<void> {
   // The puts of one turn are one transaction, so the last one stands for all.
-  const turns: Promise<unknown>[] = [];
+  const chunks: Promise<unknown>[] = [];
   let count = 0;
   let written: Promise<unknown> = Promise.resolve();
   try {
     for (const one of all) {
       written = put(one) ?? written;
-      if (++count % PUTS_PER_TURN > 0) continue;
+      if (++count % PUTS_PER_CHUNK > 0) continue;
       // Its failure is thrown when it is awaited.
       written.catch(() => {});
-      turns.push(written);
+      chunks.push(written);
       await sharedTurn();
-      if (turns.length >= PUT_TURNS_AHEAD) await turns.shift();
+      if (chunks.length >= CHUNKS_AHEAD) await chunks.shift();
     }
-    await Promise.all([...turns, written]);
+    await Promise.all([...chunks, written]);
   } catch (error) {
-    await Promise.allSettled([...turns, written]);
+    await Promise.allSettled([...chunks, written]);
     throw error;
   }
 }
