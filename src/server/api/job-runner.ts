@@ -72,7 +72,6 @@ const whatIfs: JobLane = { ...insights, mostWaiting: WAITING_WHAT_IFS_PER_PROJEC
 
 /** The lanes of reads that are no pages of builds. */
 const otherLanes: { readonly [K in keyof Reads]?: JobLane } = {
-  pageOfBuilds: suites,
   buildOutline: suites,
   buildPiece: suites,
   recordedDistribution: suites,

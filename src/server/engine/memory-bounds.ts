@@ -22,8 +22,8 @@ const DEFAULTS = {
   pathNumbers: 96 * MIB,
   /** In each thread: paths by their numbers. */
   pathNames: 64 * MIB,
-  /** In each thread, of a store in PostgreSQL: pieces of splits and queues. */
-  pieces: 32 * MIB,
+  /** In each thread, if the store is in PostgreSQL: parts of splits and queues. */
+  planParts: 32 * MIB,
   /** In each thread: memory that is reused to encode large suites. */
   scratch: 32 * MIB,
 };

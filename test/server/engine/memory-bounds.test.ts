@@ -4,8 +4,8 @@ import { boundsFor, DEFAULT_MEMORY_BYTES, LEAST_MEMORY_BYTES, memoryBounds } fro
 const MIB = 1_048_576;
 /** All bounds, of which the last four count in each of three threads, and what the program takes. */
 function sumOf(bytes: number): number {
-  const { pathNumbers, pathNames, pieces, scratch, ...once } = boundsFor(bytes);
-  const inEachThread = pathNumbers + pathNames + pieces + scratch;
+  const { pathNumbers, pathNames, planParts, scratch, ...once } = boundsFor(bytes);
+  const inEachThread = pathNumbers + pathNames + planParts + scratch;
   return 600 * MIB + 3 * inEachThread + Object.values(once).reduce((sum, each) => sum + each, 0);
 }
 

@@ -1,3 +1,4 @@
+import { whenKnown } from '../../../base/soon.js';
 import { limits } from '../../../protocol/limits.js';
 import type { BuildsPage } from '../../../protocol/messages/build.js';
 import { buildWithId } from '../../engine/builds.js';
@@ -17,7 +18,7 @@ import { isSmallBuild } from '../reads.js';
 
 /** Memory that is counted for an answer in pieces. */
 const PIECE_BYTES = 1_048_576;
-/** A page after more builds is read in a worker thread: to skip 10,000 takes as long as to read and encode a page. */
+/** A page farther than this from both ends is read in a worker thread: to skip 10,000 builds takes as long as to read and encode a page. */
 const BUILDS_SKIPPED_HERE = 10_000;
 
 async function pageOfBuilds(context: Context, request: Request): Promise<Answer> {
@@ -27,9 +28,12 @@ async function pageOfBuilds(context: Context, request: Request): Promise<Answer>
   const { store, jobs } = context;
   const limit = limits.buildsPerPage;
   const offset = (page - 1) * limit;
-  const total = await store.builds.count(project, filter);
-  const isHere = Math.min(offset, total - offset) <= BUILDS_SKIPPED_HERE;
-  const { json: body } = await jobs.read('pageOfBuilds', { project, filter, part: { offset, limit } }, asker, { isHere });
+  const read = (isHere: boolean) => jobs.read('pageOfBuilds', { project, filter, part: { offset, limit } }, asker, { isHere });
+  const counting = store.builds.count(project, filter);
+  const [total, { json: body }] = await Promise.all([
+    counting,
+    offset <= BUILDS_SKIPPED_HERE ? read(true) : whenKnown(counting, all => read(all - offset <= BUILDS_SKIPPED_HERE)),
+  ]);
   const total_pages = Math.ceil(total / limit);
   const last = Math.max(1, total_pages);
   const link = (to: number | null) => (to === null ? null : buildsUrl(context, request, filter, to));

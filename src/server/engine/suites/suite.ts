@@ -57,13 +57,12 @@ export class Suite implements Paths {
     return Array.from({ length: this.length }, (_, file) => this.at(file));
   }
 
-  /** Reports whether a file has the path of a file of another suite. */
-  hasSamePath(file: number, other: Suite, ofOther: number): boolean {
+  /** Compares the bytes of the path of a file with those of a file of another suite. 0: the paths are the same. */
+  compareBytes(file: number, other: Suite, ofOther: number): number {
     const [ends, otherEnds] = [this.columns.ends, other.columns.ends];
     const start = file === 0 ? 0 : ends[file - 1]!;
     const otherStart = ofOther === 0 ? 0 : otherEnds[ofOther - 1]!;
-    const [end, otherEnd] = [ends[file]!, otherEnds[ofOther]!];
-    return end - start === otherEnd - otherStart && this.heads.compare(other.heads, otherStart, otherEnd, start, end) === 0;
+    return this.heads.compare(other.heads, otherStart, otherEnds[ofOther], start, ends[file]);
   }
 
   /** The first file whose path does not sort before a text. */

@@ -1,19 +1,20 @@
 import type { Segments } from '../../../base/bytes.js';
+import type { Soon } from '../../../base/soon.js';
+import { limits } from '../../../protocol/limits.js';
 import { memoryBounds } from '../../engine/memory-bounds.js';
 import { AFTER_PATH, BEFORE_PATH, type Suite } from '../../engine/suites/suite.js';
 import type { PathTimes } from '../../planning/estimating/estimate.js';
 import { MAX_SECONDS_BYTES, writeSeconds } from './json-seconds.js';
 
 /**
- * The test files of a plan in blocks, because a request reads adjacent files: of a queue slowest first, of a split node by node. A block is put
- * and read as a whole and without compression, which would cost the serving thread five times as much as the put. In its place, files share the
- * text of their directories.
+ * The test files of a plan in blocks, because a request reads adjacent files: of a queue slowest first, of a split node by node. A pull reads
+ * one or two blocks, 16 KB each, and a queue puts all of them once, without compression, which would cost the serving thread six times as much
+ * as the put. In its place, files share the text of their directories.
  *
  * A block begins with numbers of 4 bytes, little-endian: how many files and directories it has, the places of its directories and their end, the
  * place and the directory of each file, and the end of the files. Then follow the texts. That of a directory begins the JSON of its files,
  * `,{"path":"spec/models/`. That of a file is the rest of its path, its seconds, and their number of digits (1 byte).
  */
-/** A pull reads one or two blocks, 16 KB each; a queue puts all of them once. */
 const FILES_PER_BLOCK = 256;
 const NUMBER = 4;
 const HEAD = 2 * NUMBER;
@@ -21,7 +22,7 @@ const HEAD = 2 * NUMBER;
 const PADDING = 3;
 const SLASH = 0x2f;
 const CLOSING_BRACE = 0x7d;
-const [OPENING_BRACKET, CLOSING_BRACKET] = Buffer.from('[]');
+const [OPENING_BRACKET, CLOSING_BRACKET, COMMA] = Buffer.from('[],');
 
 /** The number of blocks of so many files. */
 export function blocksFor(files: number): number {
@@ -32,20 +33,15 @@ export function blocksFor(files: number): number {
 export const blockOf = (file: number) => Math.floor(file / FILES_PER_BLOCK);
 
 /** See Plans.encode. */
-export function encodeFiles(files: PathTimes<Suite>, planned = inOrder(files.order.length)): Segments {
-  const writer = new BlockWriter(files);
-  const ends = new Uint32Array(blocksFor(planned.length));
+export function encodeFiles(files: PathTimes<Suite>, planned?: Uint32Array): Segments {
+  const { length } = planned ?? files.order;
+  const writer = new BlockWriter(files, planned);
+  const ends = new Uint32Array(blocksFor(length));
   for (let block = 0; block < ends.length; block++) {
-    writer.write(planned, block * FILES_PER_BLOCK, Math.min(planned.length, (block + 1) * FILES_PER_BLOCK));
+    writer.write(block * FILES_PER_BLOCK, Math.min(length, (block + 1) * FILES_PER_BLOCK));
     ends[block] = writer.at;
   }
   return { bytes: new Uint8Array(writer.bytes.subarray(0, writer.at)), ends };
-}
-
-function inOrder(files: number): Uint32Array {
-  const planned = new Uint32Array(files);
-  for (let file = 0; file < files; file++) planned[file] = file;
-  return planned;
 }
 
 /** The memory that `scratch` returns again. */
@@ -73,27 +69,30 @@ class BlockWriter {
   /** The number of each directory in the block that is written; -1: it has no file of the directory yet. */
   readonly #numbers: Int32Array;
 
-  constructor(readonly files: PathTimes<Suite>) {
+  constructor(
+    readonly files: PathTimes<Suite>,
+    readonly planned?: Uint32Array,
+  ) {
     const { heads, length } = files.list;
     const most = heads.length + (MAX_SECONDS_BYTES + 1 + 3 * NUMBER) * length + (HEAD + 2 * NUMBER + PADDING) * blocksFor(length);
     this.bytes = scratch(most);
     this.#view = viewOf(this.bytes);
     this.#heads = viewOf(heads);
     this.#directories = directoriesOf(files.list);
-    this.#numbers = new Int32Array(this.#directories.starts.length);
+    this.#numbers = new Int32Array(this.#directories.starts.length).fill(-1);
   }
 
-  write(planned: Uint32Array, from: number, to: number): void {
-    const { order, seconds, list } = this.files;
+  write(from: number, to: number): void {
+    const { files, planned } = this;
+    const { order, seconds, list } = files;
     const { ends } = list.columns;
     const { ofFile, starts, lengths } = this.#directories;
     const view = this.#view;
     const heads = this.#heads;
     const start = this.at;
     const used: number[] = [];
-    this.#numbers.fill(-1);
     for (let i = from; i < to; i++) {
-      const directory = ofFile[order[planned[i]!]!]!;
+      const directory = ofFile[order[planned ? planned[i]! : i]!]!;
       if (this.#numbers[directory] === -1) this.#numbers[directory] = used.push(directory) - 1;
     }
     view.setUint32(start, to - from, true);
@@ -108,20 +107,22 @@ class BlockWriter {
     view.setUint32(numberAt, at - start, true);
     numberAt += NUMBER;
     for (let i = from; i < to; i++) {
-      const file = order[planned[i]!]!;
+      const place = planned ? planned[i]! : i;
+      const file = order[place]!;
       const directory = ofFile[file]!;
       view.setUint32(numberAt, at - start, true);
       view.setUint32(numberAt + NUMBER, this.#numbers[directory]!, true);
       numberAt += 2 * NUMBER;
       at = copy(heads, (file === 0 ? 0 : ends[file - 1]!) + lengths[directory]!, ends[file]! - AFTER_PATH.length, view, at);
       const digitsAt = at;
-      at = writeSeconds(this.bytes, seconds[planned[i]!]!, at);
+      at = writeSeconds(this.bytes, seconds[place]!, at);
       this.bytes[at] = at - digitsAt;
       at += 1;
     }
     view.setUint32(numberAt, at - start, true);
     this.at = at + PADDING;
     this.bytes.fill(0, at, this.at);
+    for (const directory of used) this.#numbers[directory] = -1;
   }
 }
 
@@ -221,14 +222,42 @@ export function filesOf(read: ReadBlock, plan: string, files: readonly number[])
   bytes[0] = OPENING_BRACKET!;
   at = Math.max(1, at);
   bytes[at++] = CLOSING_BRACKET!;
-  if (bytes === slab) slab = slab.subarray(at);
+  if (bytes === slab) slab = slab.length > SLAB_BYTES ? Buffer.alloc(0) : slab.subarray(at);
   return bytes.subarray(0, at);
 }
 
-/** The files of a node of a split. @param ends see PlanParts.nodeEnds */
-export function filesOfNode(ends: Uint32Array, node: number): number[] {
+/**
+ * The files of a node of a split; null: the split expired, or has no such node. Throws when the ends are damaged.
+ *
+ * @param ends see PlanParts.nodeEnds
+ */
+export function filesOfNode(ends: Uint32Array | null, split: string, node: number): number[] | null {
+  if (!ends || node >= ends.length) return null;
   const start = node === 0 ? 0 : ends[node - 1]!;
-  return Array.from({ length: ends[node]! - start }, (_, i) => start + i);
+  const length = ends[node]! - start;
+  if (length < 0 || length > limits.testFilesPerRequest) throw new Error(`the ends of the nodes of ${split} are damaged`);
+  return Array.from({ length }, (_, i) => start + i);
+}
+
+/** Files that are listed in one turn of the event loop: less than a millisecond. */
+const FILES_PER_TURN = 4096;
+
+/** As `filesOf`, in several turns if the files are many. */
+export function filesInTurns(read: ReadBlock, plan: string, files: readonly number[], turn: () => Promise<unknown>): Soon<Buffer | null> {
+  return files.length <= FILES_PER_TURN ? filesOf(read, plan, files) : listInTurns(read, plan, files, turn);
+}
+
+async function listInTurns(read: ReadBlock, plan: string, files: readonly number[], turn: () => Promise<unknown>): Promise<Buffer | null> {
+  const lists: Buffer[] = [];
+  for (let from = 0; from < files.length; from += FILES_PER_TURN) {
+    if (from > 0) await turn();
+    const list = filesOf(read, plan, files.slice(from, from + FILES_PER_TURN));
+    if (!list) return null;
+    // A comma takes the place of the bracket before the next list.
+    if (from > 0) list[0] = COMMA!;
+    lists.push(from + FILES_PER_TURN < files.length ? list.subarray(0, -1) : list);
+  }
+  return Buffer.concat(lists);
 }
 
 interface BlockView {
@@ -257,7 +286,8 @@ function placesOf({ view, files, filesAt }: BlockView, file: number) {
   const start = view.getUint32(placeAt, true);
   const endOfDigits = view.getUint32(placeAt + 2 * NUMBER, true) - 1;
   const digits = endOfDigits - view.getUint8(endOfDigits);
-  const isSound = file < files && directory <= end && end <= start && start <= digits;
+  const isInTables = file < files && directoryAt + NUMBER < filesAt;
+  const isSound = isInTables && filesAt + 2 * NUMBER * files < directory && directory <= end && end <= start && start <= digits;
   if (!isSound) throw new RangeError(`no file ${file}`);
   return { directory, end, start, digits, endOfDigits };
 }

@@ -13,7 +13,7 @@ export interface EncodedPart {
   bytes: Buffer;
 }
 
-/** A split has the ends of its nodes, a queue the others. */
+/** A split has the ends of its nodes, a queue has weights and may have cuts. */
 export type NewParts = Pick<NewPlan, 'files' | 'basis'> & Partial<Pick<NewSplit, 'nodeEnds'> & Pick<NewQueue, 'weights' | 'cuts'>>;
 
 export function encodeParts({ files, basis, nodeEnds, weights, cuts }: NewParts): EncodedPart[] {

@@ -66,9 +66,11 @@ export function numbersOf(
 ): number[] {
   const key = filterKey(project, filter);
   const read = (range: object) => Array.from(buildIndex.getKeys(range), ([, number]) => number as number);
+  const fromStart = () => read({ start: [key, (before ?? Infinity) - 1], end: [key, 0], reverse: true, offset, limit });
+  if (before != null || offset === 0) return fromStart();
   // LMDB steps over what is skipped, so a page in the older half is read from the end.
-  const older = offset > 0 && (before ?? null) === null ? (buildCounts.get(key) ?? 0) - offset : Infinity;
-  if (older > offset) return read({ start: [key, (before ?? Infinity) - 1], end: [key, 0], reverse: true, offset, limit });
+  const older = (buildCounts.get(key) ?? 0) - offset;
+  if (older > offset) return fromStart();
   if (older <= 0) return [];
   return read({ start: [key, 0], end: [key, Infinity], offset: Math.max(0, older - limit), limit: Math.min(older, limit) }).reverse();
 }

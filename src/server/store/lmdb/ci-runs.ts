@@ -56,7 +56,7 @@ export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'jobs'> & Committin
 /** The range of the CI runs of a build in `ciRunsOfBuild`. */
 const newestFirst = (build: string) => ({ start: [build, Infinity] as never, end: [build, -Infinity] as never, reverse: true });
 
-/** Notes a CI run that begins, within a write transaction. */
+/** Notes a CI run that begins, together with the other puts of this turn. */
 export function putCiRun({ ciRuns, ciRunKeys, ciRunsOfBuild, expiry }: CiRunTables, run: CiRun): void {
   const { id, project, created_at } = run;
   void ciRuns.put([project, created_at, id], run);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { asBuffer, segment } from '../../../../src/base/bytes.js';
 import type { PlannedTestFile } from '../../../../src/server/engine/test-file.js';
 import { toSeconds } from '../../../../src/server/planning/weight.js';
-import { blocksFor, encodeFiles, filesOf } from '../../../../src/server/store/codecs/file-blocks.js';
+import { blocksFor, encodeFiles, filesInTurns, filesOf } from '../../../../src/server/store/codecs/file-blocks.js';
 import { plannedPaths } from '../../../harness/planned-paths.js';
 
 const seed = 20_260_123;
@@ -48,6 +48,27 @@ it('any files of a plan of several blocks are read, in any order', () => {
   const list = (files: readonly number[]) => JSON.parse(filesOf(read, 'plan', files)!.toString()) as PlannedTestFile[];
   const expected = (file: number) => ({ path: plan.list.at(plan.order[file]!), time_execution: file / 8 });
   for (const files of [[0], [2499, 0, 1024, 1023], [...plan.order.keys()]]) expect(list(files)).toEqual(files.map(expected));
+});
+
+it('a long list is made in turns, and is the same', async () => {
+  const paths = Array.from({ length: 9000 }, (_, i) => `spec/${String(i).padStart(5, '0')}_spec.rb`);
+  const plan = { ...plannedPaths(paths), seconds: Float64Array.from(paths, (_, i) => i) };
+  const blocks = encodeFiles(plan);
+  const read = (number: number) => asBuffer(segment(blocks, number));
+  const files = [...plan.order.keys()];
+  let turns = 0;
+  const list = await filesInTurns(read, 'plan', files, () => Promise.resolve(turns++));
+  expect(list!.equals(filesOf(read, 'plan', files)!)).toBe(true);
+  expect(turns).toBe(2);
+  // It expires meanwhile.
+  expect(
+    await filesInTurns(
+      number => (turns > 2 ? undefined : read(number)),
+      'plan',
+      files,
+      () => Promise.resolve(turns++),
+    ),
+  ).toBeNull();
 });
 
 it('a damaged block is refused, however it is damaged', () => {

@@ -84,8 +84,7 @@ interface QueueCreation extends Pick<Creation<string>, 'id' | 'blobs'> {
   key: QueueKey;
   at: Millis;
   /**
-   * Its other fields, and of a copy the encoded batches of the copied queue, read within the write transaction. Null: the queue to copy has
-   * expired.
+   * Its other fields, and of a copy the encoded batches of the copied queue, read when it is put. Null: the queue to copy has expired.
    */
   content(): { record: QueueRecord; forecast: Forecast; batches: Buffer[] | null } | null;
 }

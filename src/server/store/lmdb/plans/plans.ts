@@ -1,6 +1,7 @@
 import type { PlanParts, Plans } from '../../../engine/ports/plans.js';
-import { encodeFiles, filesOf, filesOfNode, type ReadBlock } from '../../codecs/file-blocks.js';
+import { encodeFiles, filesInTurns, filesOfNode, type ReadBlock } from '../../codecs/file-blocks.js';
 import { decodePart, type PartName } from '../../codecs/plan-parts.js';
+import { sharedTurn } from '../../shared-turn.js';
 import type { Tables } from '../tables.js';
 
 export function lmdbPlans(tables: Pick<Tables, 'blobs' | 'forecasts'>) {
@@ -9,9 +10,8 @@ export function lmdbPlans(tables: Pick<Tables, 'blobs' | 'forecasts'>) {
     part: <Name extends keyof PlanParts>(plan: string, name: Name) =>
       (name === 'forecast' ? forecastOf(plan) : partOf(tables, plan, name)) as PlanParts[Name] | null,
     files(plan: string, which: number | readonly number[]) {
-      if (typeof which !== 'number') return filesOf(blocksIn(tables, plan), plan, which);
-      const ends = partOf(tables, plan, 'nodeEnds');
-      return ends && which < ends.length ? filesOf(blocksIn(tables, plan), plan, filesOfNode(ends, which)) : null;
+      const files = typeof which === 'number' ? filesOfNode(partOf(tables, plan, 'nodeEnds'), plan, which) : which;
+      return files && filesInTurns(blocksIn(tables, plan), plan, files, sharedTurn);
     },
     encode: encodeFiles,
   } satisfies Plans;

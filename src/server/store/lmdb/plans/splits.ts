@@ -29,7 +29,7 @@ export function lmdbSplits(parts: Parts) {
     if (noted === undefined) putCiRunOf(key, randomUUID(), split, first);
   }
 
-  /** Notes that a CI run begins to use a split, within a write transaction. */
+  /** Notes that a CI run begins to use a split, together with the other puts of this turn. */
   function putCiRunOf(
     key: SplitKey,
     id: string,

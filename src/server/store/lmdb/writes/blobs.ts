@@ -1,7 +1,7 @@
 import type { EncodedPart } from '../../codecs/plan-parts.js';
 import type { ExpiryKey } from '../records.js';
 import type { Tables } from '../tables.js';
-import { type Committing, putInChunks } from './commit.js';
+import { putInChunks } from './commit.js';
 
 /** All blobs of a split or queue, to be put under another id. */
 export function blobsOf({ blobs }: Pick<Tables, 'blobs'>, id: string): EncodedPart[] {
@@ -18,13 +18,12 @@ export function entriesOf(owner: string): object {
  * refers to them yet; if nothing ever does, they expire by `expiry`.
  */
 export async function putBlobs(
-  parts: Pick<Tables, 'blobs' | 'expiry'> & Pick<Committing, 'diskSpace'>,
+  { blobs, expiry: expiring }: Pick<Tables, 'blobs' | 'expiry'>,
   owner: string,
-  blobs: readonly EncodedPart[],
+  parts: readonly EncodedPart[],
   expiry: ExpiryKey,
 ): Promise<void> {
-  parts.diskSpace.assert();
-  await Promise.all([parts.expiry.put(expiry, true), ...blobs.map(({ part, bytes }) => parts.blobs.put([owner, part], bytes))]);
+  await Promise.all([expiring.put(expiry, true), ...parts.map(({ part, bytes }) => blobs.put([owner, part], bytes))]);
 }
 
 /** Removes the blobs of an owner and their entry in `expiry`. */

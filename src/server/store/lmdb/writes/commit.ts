@@ -4,7 +4,7 @@ import { sharedTurn } from '../../shared-turn.js';
 import type { DiskSpaceGuard, Failure } from './failure.js';
 import type { JournaledRuns } from './journaled-runs.js';
 
-/** Records that are put before a turn may end. The changes of 20 busy queues take a millisecond. The files of a plan are put in one turn. */
+/** Records that are put before the turn of the event loop may end. The changes of 20 busy queues take a millisecond. */
 const PUTS_PER_CHUNK = 20;
 /** Chunks of puts that may wait for the disk: writes of other kinds come behind them. */
 const CHUNKS_AHEAD = 100;
@@ -38,44 +38,40 @@ export async function commit<T>(parts: Committing, change: () => T): Promise<T> 
 }
 
 /**
- * Resolves when the puts of this turn of the event loop, or a transaction, are flushed to disk. Throws a 503 when the write fails.
+ * Resolves when the puts of this turn of the event loop, or a transaction, are flushed to disk, and no earlier commit failed. Throws a 503 when the
+ * write fails. Its time counts in the metrics.
  *
  * @param isChanged false: the transaction threw before its first write
  */
 export async function flushed<T>(
   { failure, committed }: Pick<Committing, 'failure' | 'committed'>,
   write: Promise<T>,
-  isChanged = () => true,
+  isChanged?: () => boolean,
 ): Promise<T> {
   const begun = performance.now();
-  let value: T;
-  try {
-    value = await write;
-  } catch (error) {
-    throw isChanged() && !(error instanceof Refusal) ? refusals.storeFailed(error) : error;
-  }
+  const value = await written(write, isChanged);
   failure.assert();
   committed((performance.now() - begun) / 1000);
   return value;
 }
 
-/** Resolves when a put is flushed to disk. Throws a 503 when the write fails. */
-export async function written(put: Promise<unknown>): Promise<void> {
+/** Resolves when a put is flushed to disk. Throws a 503 when the write fails. @param isChanged see `flushed` */
+export async function written<T>(put: Promise<T>, isChanged = () => true): Promise<T> {
   try {
-    await put;
+    return await put;
   } catch (error) {
-    throw error instanceof Refusal ? error : refusals.storeFailed(error);
+    throw isChanged() && !(error instanceof Refusal) ? refusals.storeFailed(error) : error;
   }
 }
 
 /**
- * Makes a bounded number of puts in each turn of the event loop, and has a bounded number of them wait for the disk, because whatever else is
- * written comes behind them. Resolves when all are on disk. Rejects when one failed and the others have ended.
+ * Makes puts in turns of the event loop that are short, and has a bounded number of them wait for the disk, because whatever else is written
+ * comes behind them. Resolves when all are on disk. Rejects when one failed and the others have ended.
  *
  * @param put null: this one needs no put
  */
 export async function putInChunks<T>(all: Iterable<T>, put: (one: T) => Promise<boolean> | null): Promise<void> {
-  // The puts of one turn are one transaction, so the last one stands for all.
+  // The puts of one turn are one transaction, so the last one of a chunk stands for all.
   const chunks: Promise<unknown>[] = [];
   let count = 0;
   let written: Promise<unknown> = Promise.resolve();

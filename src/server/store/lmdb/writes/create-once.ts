@@ -3,7 +3,7 @@ import type { EncodedPart } from '../../codecs/plan-parts.js';
 import type { Parts } from '../parts.js';
 import type { ExpiryKey } from '../records.js';
 import { entriesOf, putBlobs, removeBlobs } from './blobs.js';
-import { type Committing, commit, flushed } from './commit.js';
+import { type Committing, commit, flushed, written } from './commit.js';
 
 /** A split or queue that many nodes request concurrently, and that is created once. */
 export interface Creation<T> {
@@ -18,7 +18,7 @@ export interface Creation<T> {
   find(): T | null;
   /**
    * Puts the records by which it is found, and sees all runs of the project that were recorded. Null: it can no longer be created, and nothing was
-   * put.
+   * put. It may run outside a transaction: it puts new records only, and changes none that it read.
    */
   put(): T | null;
 }
@@ -46,23 +46,32 @@ export async function creationSettled({ creations }: Pick<Parts, 'creations'>, n
 
 async function create<T>(parts: CreationParts, creation: Creation<T>): Promise<T | null> {
   const { id, project, expiry } = creation;
+  // Before anything is put: nothing may be found of what does not fit on the disk.
+  parts.diskSpace.assert();
   const blobs = creation.blobs();
+  let isPut = false;
   let mayBeFound = false;
   const put = () => {
     const created = creation.put();
+    isPut = true;
     mayBeFound = created !== null;
     return created;
   };
-  const putLater = () => {
+  const putAfterRuns = () => {
     if (parts.blobs.getKeysCount(entriesOf(id)) < blobs.length) throw refusals.storeFailed(new Error('blobs that were put are missing'));
     return put();
   };
   try {
     // The puts, and the change, are in one turn of the event loop, so they are one transaction.
-    const ahead = flushed(parts, putBlobs(parts, id, blobs, expiry));
+    const ahead = putBlobs(parts, id, blobs, expiry);
     // Only a transaction with a callback puts the runs that wait, and it takes the serving thread as long as all puts of a queue.
-    const created = parts.runs.hasSettled(project) ? put() : commit(parts, putLater);
-    return (await Promise.all([created, ahead]))[0];
+    const putNow = async () => {
+      const created = put();
+      await ahead;
+      return created;
+    };
+    const created = parts.runs.hasSettled(project) ? flushed(parts, putNow(), () => isPut) : commit(parts, putAfterRuns);
+    return (await Promise.all([created, written(ahead)]))[0];
   } finally {
     // If this fails as well, the blobs expire.
     if (!mayBeFound) await removeBlobs(parts, id, expiry).catch(() => {});

@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { type Segments, segment } from '../../../../base/bytes.js';
 import { memoryBounds } from '../../../engine/memory-bounds.js';
 import type { PlanParts } from '../../../engine/ports/plans.js';
-import { blockOf, filesOf } from '../../codecs/file-blocks.js';
+import { blockOf, filesInTurns } from '../../codecs/file-blocks.js';
 import { decodePart, encodeParts, type NewParts, type PartName } from '../../codecs/plan-parts.js';
+import { sharedTurn } from '../../shared-turn.js';
 import type { Database } from '../connection/database.js';
 import { ReadTogether } from '../connection/read-together.js';
 
@@ -29,7 +30,7 @@ export function piecesOf(plan: NewParts): [number[], Buffer[]] {
 export class Pieces {
   readonly #known = new LRUCache<string, Buffer>({
     // A database has no journal in memory.
-    maxSize: memoryBounds.pieces + memoryBounds.journal,
+    maxSize: memoryBounds.planParts + memoryBounds.journal,
     sizeCalculation: ({ length }) => OVERHEAD_BYTES + length,
   });
   readonly #reading: ReadTogether<PieceRow>;
@@ -74,7 +75,7 @@ export class Pieces {
   async files(plan: string, files: readonly number[]): Promise<Buffer | null> {
     const numbers = new Set(files.map(blockOf));
     const blocks = new Map(await Promise.all(Array.from(numbers, async number => [number, await this.get(plan, number)] as const)));
-    return filesOf(number => blocks.get(number), plan, files);
+    return filesInTurns(number => blocks.get(number), plan, files, sharedTurn);
   }
 
   /** Forgets the pieces of plans that may have expired. */

@@ -13,9 +13,8 @@ export function postgresqlPlans(database: Database, pieces: Pieces) {
     part: <Name extends keyof PlanParts>(plan: string, name: Name) =>
       (name === 'forecast' ? forecastOf(plan) : pieces.part(plan, name)) as Promise<PlanParts[Name] | null>,
     async files(plan, which) {
-      if (typeof which !== 'number') return pieces.files(plan, which);
-      const ends = await pieces.part(plan, 'nodeEnds');
-      return ends && which < ends.length ? pieces.files(plan, filesOfNode(ends, which)) : null;
+      const files = typeof which === 'number' ? filesOfNode(await pieces.part(plan, 'nodeEnds'), plan, which) : which;
+      return files && pieces.files(plan, files);
     },
     encode: encodeFiles,
   } satisfies Plans;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueKey } from '../../../../../src/server/engine/keys.js';
 import type { OpenQueue, Verdict } from '../../../../../src/server/engine/ports/queues.js';
+import { refusals } from '../../../../../src/server/engine/refusal.js';
 import type { Parts } from '../../../../../src/server/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../../../src/server/store/lmdb/plans/queues.js';
 import { Failure } from '../../../../../src/server/store/lmdb/writes/failure.js';
@@ -52,6 +53,27 @@ describe('the records of a queue', () => {
     isFull = false;
     expect(await create(store, KEY, files)).toBe(true);
     expect(ascending(await pullAll(store, KEY, 0))).toEqual(upTo(files));
+  });
+
+  it('are not put at all when the disk has no room, of a queue or of a copy, whether runs wait or not', async () => {
+    const parts = temporaryStore();
+    let assertions = 0;
+    const diskSpace = {
+      ...parts.diskSpace,
+      freeBytes: () => 0,
+      assert() {
+        assertions++;
+        throw refusals.storeFailed(new Error('full'));
+      },
+    };
+    const store = open({ ...parts, diskSpace: diskSpace as unknown as typeof parts.diskSpace });
+    await expect(create(store, KEY)).rejects.toMatchObject({ reason: 'disk' });
+    expect(leftovers(parts)).toEqual([]);
+    await create(open(parts), KEY);
+    const before = recordsByTable(parts);
+    await expect(store.queues.repeat(queueOf('other'), NOW)).rejects.toMatchObject({ reason: 'disk' });
+    expect(recordsByTable(parts)).toEqual(before);
+    expect(assertions).toBeGreaterThan(1);
   });
 
   it.each([
