@@ -1,3 +1,4 @@
+import { asBuffer } from '../../../base/bytes.js';
 import { digestOfList } from '../../../protocol/list-digest.js';
 import { filesInPieces, pathsOfPieces } from '../../engine/pieces/cuts.js';
 import type { PlanParts } from '../../engine/ports/plans.js';
@@ -28,9 +29,10 @@ export interface StoredQueue extends StoredPlan {
 /** Problems of the files of a split: those that are missing or listed twice. */
 export function* problemsOfSplit(split: StoredPlan, problem: ProblemOf): Generator<Problem> {
   const paths: string[] = [];
+  const ends = split.part('nodeEnds');
   for (let node = 0; node < split.node_total; node++) {
     try {
-      const own = filesOfNode(split.part('nodeEnds'), split.id, node);
+      const own = filesOfNode(ends ? asBuffer(ends) : undefined, split.id, node);
       const files = own && filesOf(split.readBlock, split.id, own);
       if (!files) yield problem(`has no files for node ${node}`);
       else for (const path of pathsIn(files)) paths.push(path);

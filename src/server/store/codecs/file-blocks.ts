@@ -229,14 +229,16 @@ export function filesOf(read: ReadBlock, plan: string, files: readonly number[])
 /**
  * The files of a node of a split; null: the split expired, or has no such node. Throws when the ends are damaged.
  *
- * @param ends see PlanParts.nodeEnds
+ * @param ends PlanParts.nodeEnds as they are stored
  */
-export function filesOfNode(ends: Uint32Array | null, split: string, node: number): number[] | null {
-  if (!ends || node >= ends.length) return null;
-  const start = node === 0 ? 0 : ends[node - 1]!;
-  const length = ends[node]! - start;
-  if (length < 0 || length > limits.testFilesPerRequest) throw new Error(`the ends of the nodes of ${split} are damaged`);
-  return Array.from({ length }, (_, i) => start + i);
+export function filesOfNode(ends: Buffer | undefined, split: string, node: number): number[] | null {
+  if (!ends || NUMBER * (node + 1) > ends.length) return null;
+  const start = node === 0 ? 0 : ends.readUInt32LE(NUMBER * (node - 1));
+  const end = ends.readUInt32LE(NUMBER * node);
+  if (end < start || end - start > limits.testFilesPerRequest) throw new Error(`the ends of the nodes of ${split} are damaged`);
+  const files: number[] = [];
+  for (let file = start; file < end; file++) files.push(file);
+  return files;
 }
 
 /** Files that are listed in one turn of the event loop: less than a millisecond. */

@@ -10,7 +10,7 @@ export function lmdbPlans(tables: Pick<Tables, 'blobs' | 'forecasts'>) {
     part: <Name extends keyof PlanParts>(plan: string, name: Name) =>
       (name === 'forecast' ? forecastOf(plan) : partOf(tables, plan, name)) as PlanParts[Name] | null,
     files(plan: string, which: number | readonly number[]) {
-      const files = typeof which === 'number' ? filesOfNode(partOf(tables, plan, 'nodeEnds'), plan, which) : which;
+      const files = typeof which === 'number' ? filesOfNode(tables.blobs.getBinaryFast([plan, 'nodeEnds']), plan, which) : which;
       return files && filesInTurns(blocksIn(tables, plan), plan, files, sharedTurn);
     },
     encode: encodeFiles,
