@@ -204,8 +204,8 @@ export function filesOf(read: ReadBlock, plan: string, files: readonly number[])
       }
       const { view } = block;
       const { directory, end, start, digits, endOfDigits } = placesOf(block, file % FILES_PER_BLOCK);
-      const needed = at + end - directory + endOfDigits - start + AFTER.byteLength + 1;
-      if (needed > list.byteLength) {
+      const needed = at + end - directory + endOfDigits - start + AFTER_PATH.length + PADDING + 1;
+      if (needed > bytes.length) {
         bytes = Buffer.concat([bytes.subarray(0, at)], 2 * needed);
         list = viewOf(bytes);
       }
