@@ -145,7 +145,8 @@ function directoriesOf({ heads, columns: { ends }, length }: Suite): Directories
     let end = ends[file]! - AFTER_PATH.length;
     while (end > start + BEFORE_PATH.length && heads[end - 1] !== SLASH) end--;
     // In a sorted list it is nearly always that of the file before.
-    if (directory === -1 || !begins(heads, start, end, starts[directory]!, lengths[directory]!)) {
+    const isSame = directory >= 0 && heads.compare(heads, starts[directory]!, starts[directory]! + lengths[directory]!, start, end) === 0;
+    if (!isSame) {
       const text = heads.toString('latin1', start, end);
       directory = known.get(text) ?? starts.length;
       if (directory === starts.length) {
@@ -157,14 +158,6 @@ function directoriesOf({ heads, columns: { ends }, length }: Suite): Directories
     ofFile[file] = directory;
   }
   return { ofFile, starts, lengths };
-}
-
-/** Reports whether two directories are the same. */
-function begins(heads: Buffer, start: number, end: number, other: number, length: number): boolean {
-  if (end - start !== length) return false;
-  // They differ near their end rather than at their beginning.
-  for (let i = length - 1; i >= 0; i--) if (heads[start + i] !== heads[other + i]) return false;
-  return true;
 }
 
 const viewOf = ({ buffer, byteOffset, length }: Uint8Array) => new DataView(buffer as ArrayBuffer, byteOffset, length);

@@ -56,7 +56,8 @@ export function lmdbSplits(parts: Parts) {
     find: key =>
       creations.size > 0 && creations.has(nameOf(key)) ? creationSettled(parts, nameOf(key)).then(() => found(key)) : found(key),
 
-    async create(key, { list, files, basis, nodeEnds, forecast }, at) {
+    async create(key, plan, at) {
+      const { list, forecast } = plan;
       const id = randomUUID();
       const { node_total } = key.build;
       const split = await createOnce(parts, {
@@ -64,7 +65,7 @@ export function lmdbSplits(parts: Parts) {
         id,
         project: key.project,
         expiry: [at, 'split', key.digest, id],
-        blobs: () => encodeParts({ files, basis, nodeEnds }),
+        blobs: () => encodeParts(plan),
         find: () => found(key),
         put() {
           const use = firstUseOf(key, at);

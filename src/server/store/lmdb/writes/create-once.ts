@@ -49,29 +49,26 @@ async function create<T>(parts: CreationParts, creation: Creation<T>): Promise<T
   // Before anything is put: nothing may be found of what does not fit on the disk.
   parts.diskSpace.assert();
   const blobs = creation.blobs();
-  let isPut = false;
   let mayBeFound = false;
   const put = () => {
     const created = creation.put();
-    isPut = true;
     mayBeFound = created !== null;
     return created;
   };
-  const putAfterRuns = () => {
-    if (parts.blobs.getKeysCount(entriesOf(id)) < blobs.length) throw refusals.storeFailed(new Error('blobs that were put are missing'));
-    return put();
-  };
   try {
-    // The puts, and the change, are in one turn of the event loop, so they are one transaction.
-    const ahead = putBlobs(parts, id, blobs, expiry);
-    // Only a transaction with a callback puts the runs that wait, and it takes the serving thread as long as all puts of a queue.
-    const putNow = async () => {
+    // Either way all puts are in one turn of the event loop, so they are one transaction.
+    if (parts.runs.hasSettled(project)) {
       const created = put();
-      await ahead;
+      await flushed(parts, putBlobs(parts, id, blobs, expiry));
       return created;
-    };
-    const created = parts.runs.hasSettled(project) ? flushed(parts, putNow(), () => isPut) : commit(parts, putAfterRuns);
-    return (await Promise.all([created, written(ahead)]))[0];
+    }
+    // Only a transaction with a callback puts the runs that wait, and it takes the serving thread as long as all puts of a queue.
+    const ahead = written(putBlobs(parts, id, blobs, expiry));
+    const change = commit(parts, () => {
+      if (parts.blobs.getKeysCount(entriesOf(id)) < blobs.length) throw refusals.storeFailed(new Error('blobs that were put are missing'));
+      return put();
+    });
+    return (await Promise.all([change, ahead]))[0];
   } finally {
     // If this fails as well, the blobs expire.
     if (!mayBeFound) await removeBlobs(parts, id, expiry).catch(() => {});
