@@ -46,7 +46,10 @@ describe('the benchmark of speed', () => {
   it('measures the pulls of a project while another sends its largest requests', async () => {
     const [result] = await neighbours({ chosen: ['cases', 'piece', 'sign-in'], seconds: 0.2, loops: 1, pullsPerSecond: 50 });
     expect(column(result!, 'requests')).toEqual(['none', 'cases', 'piece', 'sign-in']);
-    for (const cell of column(result!, 'p99 ratio').slice(1)) expect(Number(cell)).toBeGreaterThan(0);
+    const p99s = result!.rows.flatMap(row => row.filter((_, i) => result!.head[i] === 'pulls p99 ms')).filter(cell => cell !== '');
+    expect(p99s).toHaveLength(7);
+    // A ratio of so few pulls may be rounded to zero.
+    for (const cell of p99s) expect(Number(cell)).toBeGreaterThan(0);
   });
 
   it('measures the start with an empty folder and with a full one', async () => {
