@@ -76,7 +76,9 @@ function steadyPulls(url: string, plan: PullsPlan): Load {
     async run(tally, signal) {
       const pending = new Set<Promise<void>>();
       const from = performance.now();
-      for (let sent = 0; !signal.aborted; await sleep(TICK_MILLISECONDS)) {
+      for (let sent = 0; ; await sleep(TICK_MILLISECONDS)) {
+        // A process that stood still sends what was due meanwhile.
+        const isLast = signal.aborted;
         const due = ((performance.now() - from) / 1000) * plan.perSecond;
         for (; sent < due; sent++) {
           const answered = pull(tally)
@@ -84,6 +86,7 @@ function steadyPulls(url: string, plan: PullsPlan): Load {
             .finally(() => pending.delete(answered));
           pending.add(answered);
         }
+        if (isLast) break;
       }
       while (pending.size > 0) await Promise.all(pending);
     },
