@@ -2,16 +2,19 @@ import { readFileSync } from 'node:fs';
 import { headers } from '../test/testbed/client.js';
 import { type Cluster, createDatabase, dropDatabase, startCluster } from '../test/testbed/postgresql.js';
 import { printStep } from '../test/testbed/progress.js';
-import { startServer } from '../test/testbed/server.js';
+import { type Server, startServer } from '../test/testbed/server.js';
 import { Worker } from '../test/testbed/worker.js';
 import type { Generator } from './load/compare.js';
 import { type Cpu, cpuBetween, readCpu } from './load/cpu.js';
-import { generators } from './load/generators.js';
+import { generators as generatorFiles } from './load/generators.js';
 import { answersPerSecond, bottleneckOf, cpuMicroseconds, isVoid, ratioOf, type SideResult } from './load/side.js';
 import { type Trial, trials } from './load/trials.js';
 import type { Result } from './results.js';
 
-/** Pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder, in alternation. */
+/**
+ * Pulls and recordings with the store in PostgreSQL on this machine: beside those with a folder, in alternation, and with several processes on
+ * one database.
+ */
 
 export interface DatabaseOptions {
   /** In a round. */
@@ -35,22 +38,44 @@ const head = [
   'database p99 ms',
 ];
 const costs = ['folder CPU us', 'database CPU us', 'of it PostgreSQL us', 'folder limit', 'database limit'];
+const headOfProcesses = [
+  ...['trial', 'processes', 'req/s', 'rounds', 'p50 ms', 'p99 ms', 'CPU us', 'main thread us', 'PostgreSQL us'],
+  ...['processes on cores of their own req/s', 'PostgreSQL req/s a core'],
+];
+/** Processes that share one database. */
+const PROCESSES = [1, 2, 4];
 
 export async function database(options: DatabaseOptions): Promise<Result[]> {
   const cluster = await startCluster({ fsync: 'on', shared_buffers: '256MB' });
   if (!cluster) throw new Error('there are no programs of PostgreSQL for this machine: install it, with initdb on the PATH');
   try {
     const rows: string[][] = [];
+    const shared: string[][] = [];
     for (const [name, trial] of Object.entries<Trial>({ pulls: trials.pulls, recording: trials.recording })) {
       printStep(`${name}, with a folder and with PostgreSQL: ${trial.about}`);
       rows.push([name, ...(await compared(trial, cluster, options))]);
+      for (const processes of PROCESSES) {
+        printStep(`${name}, ${processes} processes on one PostgreSQL`);
+        shared.push([name, String(processes), ...(await several(trial, cluster, options, processes))]);
+      }
     }
+    const { answers, connections } = options;
+    const load =
+      `${answers} answers over ${connections} connections in each of three rounds, with prepared requests over raw sockets of Node. ` +
+      'PostgreSQL runs on the same cores, with its default settings but for 256 MB of shared buffers';
     const legend =
-      `${options.answers} answers over ${options.connections} connections to each server in each of three rounds, one server after the other, with prepared requests ` +
-      'over raw sockets of Node. Both flush what they acknowledge to the same disk; PostgreSQL runs on the same cores, with its default ' +
-      'settings but for 256 MB of shared buffers. ratio: of the requests per second, in the median round; rounds: the lowest and the highest. ' +
-      'CPU us: processor time for a request, all threads and the kernel, with that of PostgreSQL. void: the generator was the limit.';
-    return [{ title: 'A database beside a folder', head: [...head, ...costs], rows, legend }];
+      `${load}, and one server after the other; both flush what they acknowledge to the same disk. ratio: of the requests per second, in the ` +
+      'median round; rounds: the lowest and the highest. CPU us: processor time for a request, all threads and the kernel, with that of PostgreSQL. ' +
+      'void: the generator was the limit.';
+    const legendOfProcesses =
+      `${load}. Each process has its own generator, on the same cores too, and nodes of its own of each build, so that all processes write to each ` +
+      'queue and build. p50, p99: of the slowest process. CPU us: processor time of the processes for a request, all threads and the kernel; main ' +
+      'thread us: the part of it that one core has to do; PostgreSQL us: beside it. What other machines would give follows from these: requests per ' +
+      'second of so many main threads that never wait for a core, and of each core that PostgreSQL has. The lower one is the limit.';
+    return [
+      { title: 'A database beside a folder', head: [...head, ...costs], rows, legend },
+      { title: 'Several processes on one database', head: headOfProcesses, rows: shared, legend: legendOfProcesses },
+    ];
   } finally {
     await cluster.stop();
   }
@@ -66,30 +91,92 @@ async function compared(trial: Trial, cluster: Cluster, options: DatabaseOptions
   const rounds: Round[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const folder = await load(trial, cluster, undefined, options);
-    const name = `bench_${databases++}`;
-    const database = await load(trial, cluster, await createDatabase(cluster.url, name), options);
-    await dropDatabase(cluster.url, name);
+    const database = await onNewDatabase(cluster, url => load(trial, cluster, url, options));
     rounds.push({ folder, database, ratio: ratioOf(database, folder) });
   }
   return cellsOf(rounds.sort((a, b) => a.ratio - b.ratio));
 }
 
-/** @param url of the database; undefined: the server has a folder */
-async function load(trial: Trial, cluster: Cluster, url: string | undefined, options: DatabaseOptions): Promise<Side> {
-  const { answers, connections, cpuProf } = options;
-  const generator: Generator = new Worker(generators.sockets);
-  const server = await startServer({ cpuProf, ...(url === undefined ? {} : { database: url }) });
+/** Measures several processes on one database in rounds, each with new ones. */
+async function several(trial: Trial, cluster: Cluster, options: DatabaseOptions, processes: number): Promise<string[]> {
+  const rounds: Side[] = [];
+  for (let round = 0; round < ROUNDS; round++)
+    rounds.push(await onNewDatabase(cluster, url => load(trial, cluster, url, options, processes)));
+  rounds.sort((a, b) => answersPerSecond(a) - answersPerSecond(b));
+  const side = rounds[ROUNDS >> 1]!;
+  const mainMicroseconds = (1e6 * side.server.main) / side.answers;
+  const ofPostgresql = postgresqlMicroseconds(side);
+  return [
+    answersPerSecond(side).toFixed(0),
+    `${answersPerSecond(rounds[0]!).toFixed(0)} - ${answersPerSecond(rounds.at(-1)!).toFixed(0)}`,
+    side.p50Milliseconds.toFixed(2),
+    side.p99Milliseconds.toFixed(2),
+    cpuMicroseconds(side).toFixed(1),
+    mainMicroseconds.toFixed(1),
+    ofPostgresql.toFixed(1),
+    ((1e6 * processes) / mainMicroseconds).toFixed(0),
+    (1e6 / ofPostgresql).toFixed(0),
+  ];
+}
+
+async function onNewDatabase(cluster: Cluster, measure: (url: string) => Promise<Side>): Promise<Side> {
+  const name = `bench_${databases++}`;
+  const side = await measure(await createDatabase(cluster.url, name));
+  await dropDatabase(cluster.url, name);
+  return side;
+}
+
+/** @param url of the database; undefined: the only process has a folder */
+async function load(
+  trial: Trial,
+  cluster: Cluster,
+  url: string | undefined,
+  { answers, connections, cpuProf }: DatabaseOptions,
+  processes = 1,
+): Promise<Side> {
+  const servers: Server[] = [];
+  const generators: Generator[] = [];
   try {
-    const bodies = await trial.setUp(server, 2 * answers);
+    for (let i = 0; i < processes; i++) {
+      servers.push(await startServer({ cpuProf, ...(url === undefined ? {} : { database: url }) }));
+      generators.push(new Worker(generatorFiles.sockets));
+    }
+    const bodies = await trial.setUp(servers[0]!, 2 * answers);
     const { path, status, expected } = trial;
-    const plan = { url: server.url + path, bodies, expected, headers, seconds: 60, connections, status };
-    const warm = await generator.ask({ ...plan, from: 0, amount: answers / 4 });
-    const [before, databaseBefore] = [readCpu(server.pid), cpuOf(cluster)];
-    const outcome = await generator.ask({ ...plan, from: warm.next, amount: answers });
-    if (outcome.failures > 0) throw new Error(`${outcome.failures} requests of the trial ${trial.about} failed`);
-    return { ...outcome, server: cpuBetween(before, readCpu(server.pid)), database: cpuBetween(databaseBefore, cpuOf(cluster)) };
+    const plans = servers.map((server, i) => ({
+      ...{ url: server.url + path, expected, headers, seconds: 60, status, connections: Math.ceil(connections / processes) },
+      bodies: bodies.slice((i * bodies.length) / processes, ((i + 1) * bodies.length) / processes),
+    }));
+    const run = async (amount: number, from: number[]) => {
+      const outcomes = await Promise.all(
+        plans.map((plan, i) => generators[i]!.ask({ ...plan, from: from[i]!, amount: amount / processes })),
+      );
+      const failures = outcomes.reduce((sum, each) => sum + each.failures, 0);
+      if (failures > 0) throw new Error(`${failures} requests of the trial ${trial.about} failed`);
+      return outcomes;
+    };
+    const warm = await run(
+      answers / 4,
+      plans.map(() => 0),
+    );
+    const read = () => [sumOf(servers.map(({ pid }) => readCpu(pid))), cpuOf(cluster)] as const;
+    const before = read();
+    const outcomes = await run(
+      answers,
+      warm.map(({ next }) => next),
+    );
+    const after = read();
+    return {
+      ...outcomes[0]!,
+      answers: outcomes.reduce((sum, each) => sum + each.answers, 0),
+      seconds: Math.max(...outcomes.map(({ seconds }) => seconds)),
+      p50Milliseconds: Math.max(...outcomes.map(({ p50Milliseconds }) => p50Milliseconds)),
+      p99Milliseconds: Math.max(...outcomes.map(({ p99Milliseconds }) => p99Milliseconds)),
+      server: cpuBetween(before[0], after[0]),
+      database: cpuBetween(before[1], after[1]),
+    };
   } finally {
-    await Promise.all([server.stop(), generator.stop()]);
+    await Promise.all([...servers, ...generators].map(each => each.stop()));
   }
 }
 
@@ -103,7 +190,7 @@ interface Round {
 function cellsOf(rounds: readonly Round[]): string[] {
   const { folder, database, ratio } = rounds[ROUNDS >> 1]!;
   const sides = [folder, database];
-  const ofPostgresql = (1e6 * database.database.all) / database.answers;
+  const ofPostgresql = postgresqlMicroseconds(database);
   return [
     ...sides.map(side => answersPerSecond(side).toFixed(0)),
     sides.some(isVoid) ? `void, ${ratio.toFixed(2)}` : ratio.toFixed(2),
@@ -117,13 +204,18 @@ function cellsOf(rounds: readonly Round[]): string[] {
   ];
 }
 
+function postgresqlMicroseconds({ database, answers }: Side): number {
+  return (1e6 * database.all) / answers;
+}
+
 /** The processor time of the processes of a cluster: one for each connection, and those that write. */
 function cpuOf({ pid }: Cluster): Cpu {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return sumOf(children.map(child => readCpu(Number(child))));
+}
+
+function sumOf(each: readonly Cpu[]): Cpu {
   const sum: Cpu = { all: 0, kernel: 0, main: 0, starved: 0 };
-  for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')) {
-    const { all, kernel } = readCpu(Number(child));
-    sum.all += all;
-    sum.kernel += kernel;
-  }
+  for (const cpu of each) for (const name of ['all', 'kernel', 'main', 'starved'] as const) sum[name] += cpu[name];
   return sum;
 }

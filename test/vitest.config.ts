@@ -18,7 +18,7 @@ const fast = { exclude: [...STORE, ...SLOW, ...LONG, ...BROWSER], setupFiles: ['
 const startPostgresql = { globalSetup: 'test/postgresql-cluster.js' };
 const tiers = [
   tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
-  tier('store', { include: STORE, ...startPostgresql }),
+  tier('store', { include: STORE, exclude: UNSHARED, ...startPostgresql }),
   tier('slow', { include: SLOW, exclude: LONG }),
 ];
 /** Tests of HTTP, a second time where the fast tier runs them over uWebSockets.js. */

@@ -64,7 +64,7 @@ const BUILDS = deleted(
   ), locked as materialized (
     select id from projects where id in (select project from gone) order by id for update
   ), turned as (
-    update projects set builds_turn = builds_turn + 1 from locked where projects.id = locked.id
+    update projects set builds_turn = builds_turn + 1, builds_gone = builds_gone + 1 from locked where projects.id = locked.id
   ), summed as (
     delete from summaries using gone where summaries.build = gone.number
   ), last as (

@@ -20,6 +20,8 @@ const STEPS: readonly (readonly string[])[] = [
       settings text not null default '{}',
       has_test_cases boolean not null default false,
       builds_turn bigint not null default 0,
+      -- How often builds expired.
+      builds_gone bigint not null default 0,
       times_turn bigint not null default 0,
       days_turn bigint not null default 0
     )`,
@@ -69,7 +71,8 @@ const STEPS: readonly (readonly string[])[] = [
     ) with (fillfactor = 70)`,
     'create index if not exists builds_of_project on builds (project, number)',
     'create index if not exists builds_of_branch on builds (project, branch_key, number)',
-    'create index if not exists builds_of_nodes on builds (project, branch_key, node_total, number)',
+    'create index if not exists builds_of_nodes on builds (project, node_total, number)',
+    'create index if not exists builds_of_branch_and_nodes on builds (project, branch_key, node_total, number)',
     'create index if not exists builds_of_commit on builds (project, commit_key, number)',
     `create table if not exists runs (
       build int4 not null,
