@@ -7,6 +7,7 @@ import { Worker } from '../test/testbed/worker.js';
 import type { Generator } from './load/compare.js';
 import { type Cpu, cpuBetween, readCpu } from './load/cpu.js';
 import { generators as generatorFiles } from './load/generators.js';
+import { NODES } from './load/messages.js';
 import { answersPerSecond, bottleneckOf, cpuMicroseconds, isVoid, ratioOf, type SideResult } from './load/side.js';
 import { type Trial, trials } from './load/trials.js';
 import type { Result } from './results.js';
@@ -39,11 +40,20 @@ const head = [
 ];
 const costs = ['folder CPU us', 'database CPU us', 'of it PostgreSQL us', 'folder limit', 'database limit'];
 const headOfProcesses = [
-  ...['trial', 'processes', 'req/s', 'rounds', 'p50 ms', 'p99 ms', 'CPU us', 'main thread us', 'PostgreSQL us'],
+  ...['trial', 'processes', 'builds', 'req/s', 'rounds', 'p50 ms', 'p99 ms', 'CPU us', 'main thread us', 'PostgreSQL us'],
   ...['processes on cores of their own req/s', 'PostgreSQL req/s a core'],
 ];
-/** Processes that share one database. */
-const PROCESSES = [1, 2, 4];
+/** Processes on one database, and the builds of each: others share no build with it, or each build has nodes at all of them. */
+const SEVERAL = [
+  [1, 'own'],
+  [2, 'own'],
+  [4, 'own'],
+  [2, 'shared'],
+  [4, 'shared'],
+] as const;
+type Several = (typeof SEVERAL)[number];
+/** Rounds between the builds of two processes. */
+const ROUNDS_APART = 100_000;
 
 export async function database(options: DatabaseOptions): Promise<Result[]> {
   const cluster = await startCluster({ fsync: 'on', shared_buffers: '256MB' });
@@ -54,9 +64,10 @@ export async function database(options: DatabaseOptions): Promise<Result[]> {
     for (const [name, trial] of Object.entries<Trial>({ pulls: trials.pulls, recording: trials.recording })) {
       printStep(`${name}, with a folder and with PostgreSQL: ${trial.about}`);
       rows.push([name, ...(await compared(trial, cluster, options))]);
-      for (const processes of PROCESSES) {
-        printStep(`${name}, ${processes} processes on one PostgreSQL`);
-        shared.push([name, String(processes), ...(await several(trial, cluster, options, processes))]);
+      for (const each of SEVERAL) {
+        const [processes, builds] = each;
+        printStep(`${name}, ${processes} processes on one PostgreSQL, builds: ${builds}`);
+        shared.push([name, String(processes), builds, ...(await several(trial, cluster, options, each))]);
       }
     }
     const { answers, connections } = options;
@@ -68,8 +79,9 @@ export async function database(options: DatabaseOptions): Promise<Result[]> {
       'median round; rounds: the lowest and the highest. CPU us: processor time for a request, all threads and the kernel, with that of PostgreSQL. ' +
       'void: the generator was the limit.';
     const legendOfProcesses =
-      `${load}. Each process has its own generator, on the same cores too, and nodes of its own of each build, so that all processes write to each ` +
-      'queue and build. p50, p99: of the slowest process. CPU us: processor time of the processes for a request, all threads and the kernel; main ' +
+      `${load}. Each process has its own generator, on the same cores too. builds: own, where no other process has to do with a build, as behind a ` +
+      'balancer that sends each token to one process; shared, where each process has a part of the nodes of every build, so that it reads each ' +
+      'queue again before each of its pulls. p50, p99: of the slowest process. CPU us: processor time of the processes for a request, all threads and the kernel; main ' +
       'thread us: the part of it that one core has to do; PostgreSQL us: beside it. What other machines would give follows from these: requests per ' +
       'second of so many main threads that never wait for a core, and of each core that PostgreSQL has. The lower one is the limit.';
     return [
@@ -98,10 +110,9 @@ async function compared(trial: Trial, cluster: Cluster, options: DatabaseOptions
 }
 
 /** Measures several processes on one database in rounds, each with new ones. */
-async function several(trial: Trial, cluster: Cluster, options: DatabaseOptions, processes: number): Promise<string[]> {
+async function several(trial: Trial, cluster: Cluster, options: DatabaseOptions, each: Several): Promise<string[]> {
   const rounds: Side[] = [];
-  for (let round = 0; round < ROUNDS; round++)
-    rounds.push(await onNewDatabase(cluster, url => load(trial, cluster, url, options, processes)));
+  for (let round = 0; round < ROUNDS; round++) rounds.push(await onNewDatabase(cluster, url => load(trial, cluster, url, options, each)));
   rounds.sort((a, b) => answersPerSecond(a) - answersPerSecond(b));
   const side = rounds[ROUNDS >> 1]!;
   const mainMicroseconds = (1e6 * side.server.main) / side.answers;
@@ -114,7 +125,7 @@ async function several(trial: Trial, cluster: Cluster, options: DatabaseOptions,
     cpuMicroseconds(side).toFixed(1),
     mainMicroseconds.toFixed(1),
     ofPostgresql.toFixed(1),
-    ((1e6 * processes) / mainMicroseconds).toFixed(0),
+    ((1e6 * each[0]) / mainMicroseconds).toFixed(0),
     (1e6 / ofPostgresql).toFixed(0),
   ];
 }
@@ -132,7 +143,7 @@ async function load(
   cluster: Cluster,
   url: string | undefined,
   { answers, connections, cpuProf }: DatabaseOptions,
-  processes = 1,
+  [processes, builds]: Several = [1, 'own'],
 ): Promise<Side> {
   const servers: Server[] = [];
   const generators: Generator[] = [];
@@ -145,7 +156,7 @@ async function load(
     const { path, status, expected } = trial;
     const plans = servers.map((server, i) => ({
       ...{ url: server.url + path, expected, headers, seconds: 60, status, connections: Math.ceil(connections / processes) },
-      bodies: bodies.slice((i * bodies.length) / processes, ((i + 1) * bodies.length) / processes),
+      bodies: bodiesOf(bodies, i, processes, builds),
     }));
     const run = async (amount: number, from: number[]) => {
       const outcomes = await Promise.all(
@@ -157,7 +168,8 @@ async function load(
     };
     const warm = await run(
       answers / 4,
-      plans.map(() => 0),
+      // Nodes of a build at two processes do not send their requests at the same moment.
+      plans.map(({ bodies: { length } }, i) => (builds === 'own' ? i * ROUNDS_APART * length : Math.floor((i * length) / processes))),
     );
     const read = () => [sumOf(servers.map(({ pid }) => readCpu(pid))), cpuOf(cluster)] as const;
     const before = read();
@@ -178,6 +190,14 @@ async function load(
   } finally {
     await Promise.all([...servers, ...generators].map(each => each.stop()));
   }
+}
+
+/** The part of the bodies, which are those of the first node of each build, then of the second one, that a process gets. */
+function bodiesOf(bodies: readonly string[], process: number, processes: number, builds: Several[1]): string[] {
+  if (builds === 'shared') return bodies.slice((process * bodies.length) / processes, ((process + 1) * bodies.length) / processes);
+  const buildCount = bodies.length / NODES;
+  // The builds of some trials are told apart by the round only.
+  return buildCount < processes ? [...bodies] : bodies.filter((_, at) => (at % buildCount) % processes === process);
 }
 
 interface Round {

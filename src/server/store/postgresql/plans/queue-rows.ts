@@ -34,7 +34,30 @@ export async function queueRow(database: Database, key: string): Promise<QueueRo
   return row ?? null;
 }
 
+/** Changes of a queue. */
+export interface JournalRow {
+  position: number;
+  attempt: number;
+  changes: Buffer;
+}
+
 /** The log of a queue, oldest row first. */
-export function journalOf(database: Database, queue: string): Promise<{ position: number; attempt: number; changes: Buffer }[]> {
+export function journalOf(database: Database, queue: string): Promise<JournalRow[]> {
   return database.read('select position, attempt, changes from journal where queue = $1 order by position', [queue]);
+}
+
+/** The logs of some queues by their ids, without those that are gone. */
+export async function journalsOf(database: Database, queues: readonly string[]): Promise<Map<string, JournalRow[]>> {
+  const rows = await database.read<JournalRow & { queue: string }>(
+    `select j.* from unnest($1::text[]) as v (queue)
+    cross join lateral (select queue, position, attempt, changes from journal where queue = v.queue order by position) j`,
+    [queues],
+  );
+  const journals = new Map<string, JournalRow[]>();
+  for (const row of rows) {
+    const journal = journals.get(row.queue);
+    if (journal) journal.push(row);
+    else journals.set(row.queue, [row]);
+  }
+  return journals;
 }
