@@ -79,9 +79,9 @@ export async function database(options: DatabaseOptions): Promise<Result[]> {
       'median round; rounds: the lowest and the highest. CPU us: processor time for a request, all threads and the kernel, with that of PostgreSQL. ' +
       'void: the generator was the limit.';
     const legendOfProcesses =
-      `${load}. Each process has its own generator, on the same cores too. builds: own, where no other process has to do with a build, as behind a ` +
-      'balancer that sends each token to one process; shared, where each process has a part of the nodes of every build, so that it reads each ' +
-      'queue again before each of its pulls. p50, p99: of the slowest process. CPU us: processor time of the processes for a request, all threads and the kernel; main ' +
+      `${load}. Each process has its own generator, on the same cores too. builds: own, where no other process has to do with a build, but ` +
+      'all builds are of one project, so that processes that create builds at the same moment wait for each other; shared, where each process has ' +
+      'a part of the nodes of every build, so that it reads each queue again before most of its pulls. p50, p99: of the slowest process. CPU us: processor time of the processes for a request, all threads and the kernel; main ' +
       'thread us: the part of it that one core has to do; PostgreSQL us: beside it. What other machines would give follows from these: requests per ' +
       'second of so many main threads that never wait for a core, and of each core that PostgreSQL has. The lower one is the limit.';
     return [
@@ -160,7 +160,7 @@ async function load(
     }));
     const run = async (amount: number, from: number[]) => {
       const outcomes = await Promise.all(
-        plans.map((plan, i) => generators[i]!.ask({ ...plan, from: from[i]!, amount: amount / processes })),
+        plans.map((plan, i) => generators[i]!.ask({ ...plan, from: from[i]!, amount: Math.ceil(amount / processes) })),
       );
       const failures = outcomes.reduce((sum, each) => sum + each.failures, 0);
       if (failures > 0) throw new Error(`${failures} requests of the trial ${trial.about} failed`);
@@ -180,6 +180,7 @@ async function load(
     const after = read();
     return {
       ...outcomes[0]!,
+      cpu: sumOf(outcomes.map(({ cpu }) => cpu)),
       answers: outcomes.reduce((sum, each) => sum + each.answers, 0),
       seconds: Math.max(...outcomes.map(({ seconds }) => seconds)),
       p50Milliseconds: Math.max(...outcomes.map(({ p50Milliseconds }) => p50Milliseconds)),

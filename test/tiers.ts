@@ -37,9 +37,11 @@ export const LONG = [
 /** Tests of the protocol, of the pages and of real clients, which two servers on one database must pass together. */
 export const SHARED = ['test/server/api/**/*.test.js', 'test/clients/*.test.js'];
 
-/** Tests about counts and memory of one server, and about a large database. */
+/** The test of a large database. */
+export const LARGE = ['test/server/store/postgresql/growth.test.js'];
+
+/** Tests about counts and memory of one server. */
 export const UNSHARED = [
-  'test/server/store/postgresql/growth.test.js',
   'test/server/api/{daily-bytes,hidden-time,metrics,retention}.test.js',
   'test/server/api/dashboard/{server,sign-in}.test.js',
   // When a node of a split asked for its files is known to the process that answered it.

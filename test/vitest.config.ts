@@ -3,7 +3,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { chromiumPath } from '../scripts/chromium.js';
 import { loadUwebsockets } from '../src/server/http/uwebsockets/load.js';
 import { installedPrograms } from './testbed/postgresql.js';
-import { BROWSER, LONG, SHARED, SLOW, STORE, UNSHARED, WITHOUT_BROWSER } from './tiers.js';
+import { BROWSER, LARGE, LONG, SHARED, SLOW, STORE, UNSHARED, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
   () => true,
@@ -18,14 +18,14 @@ const fast = { exclude: [...STORE, ...SLOW, ...LONG, ...BROWSER], setupFiles: ['
 const startPostgresql = { globalSetup: 'test/postgresql-cluster.js' };
 const tiers = [
   tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
-  tier('store', { include: STORE, exclude: UNSHARED, ...startPostgresql }),
+  tier('store', { include: STORE, exclude: LARGE, ...startPostgresql }),
   tier('slow', { include: SLOW, exclude: LONG }),
 ];
 /** Tests of HTTP, a second time where the fast tier runs them over uWebSockets.js. */
 const overNode = tier('fast over node:http', { ...fast, include: ['test/server/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } });
 /** Tests a second time, with the store in PostgreSQL. */
 const onPostgresql = [
-  tier('postgresql', { include: UNSHARED, env: { BALLAST_TEST_SERVERS: '1' }, ...startPostgresql }),
+  tier('postgresql', { include: [...UNSHARED, ...LARGE], env: { BALLAST_TEST_SERVERS: '1' }, ...startPostgresql }),
   tier('two servers', { include: SHARED, exclude: UNSHARED, env: { BALLAST_TEST_SERVERS: '2' }, ...startPostgresql }),
 ];
 /** Tests that `npm test` leaves to `npm run test:long`. */

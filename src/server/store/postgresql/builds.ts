@@ -37,6 +37,32 @@ export function keyColumns(project: number, build: BuildKey) {
   };
 }
 
+/**
+ * The newest builds that a filter finds, as the rest of a statement. The order is that of all columns of an index. In the order of the numbers
+ * alone, the database may read the builds of all projects, newest first, until enough are of this one.
+ */
+function newestOf(project: number, { commit_hash, branch, node_total }: BuildFilter, before: number, values: unknown[]): string {
+  const columns = ['project'];
+  const bounds = [`$${values.push(project)}::int4`];
+  const others: string[] = [];
+  const add = (column: string, type: string, value: unknown, isInIndex: boolean) => {
+    if (value === undefined) return;
+    const place = `$${values.push(value)}::${type}`;
+    if (isInIndex) {
+      columns.push(column);
+      bounds.push(place);
+    } else others.push(` and ${column} = ${place}`);
+  };
+  const byCommit = commit_hash !== undefined;
+  add('commit_key', 'text', byCommit ? digest(commit_hash) : undefined, true);
+  add('branch_key', 'text', branch === undefined ? undefined : digest(branch), !byCommit);
+  add('node_total', 'int4', node_total, !byCommit);
+  const range = (operator: string, number: string) =>
+    `(${[...columns, 'number'].join(', ')}) ${operator} (${[...bounds, number].join(', ')})`;
+  const order = [...columns, 'number'].map(column => `${column} desc`);
+  return `from builds where ${range('<', `$${values.push(before)}::int4`)} and ${range('>', '0')}${others.join('')} order by ${order.join(', ')}`;
+}
+
 /** The condition for a filter, with its values from $1 on. */
 function whereOf(project: number, { commit_hash, branch, node_total }: BuildFilter): { where: string; values: unknown[] } {
   const values: unknown[] = [project];
@@ -51,17 +77,19 @@ function whereOf(project: number, { commit_hash, branch, node_total }: BuildFilt
 /** Filters whose count a process remembers. */
 const KNOWN_COUNTS = 1000;
 
-/** What was counted when the project had lost builds so many times. */
 interface Counted {
-  gone: number;
   count: number;
-  /** The greatest number among the builds that were counted. */
-  last: number;
+  /** The newest build that was counted. */
+  number: number;
+  id: string;
+  /** How often builds of the project had expired. */
+  gone: number;
 }
 
 /**
  * Counts builds. Every page with a list asks for their number, and a database takes 30 ms to count 300,000. So a process remembers a count, and
- * counts only the builds that came later: their numbers are greater, because the builds of a project are created one after another.
+ * counts only the builds that came later. They have greater numbers: to create builds locks their project before it numbers them. While the newest
+ * build that was counted is there under its id, no failover has taken the others.
  */
 class BuildCounts {
   readonly #known = new LRUCache<string, Counted>({ max: KNOWN_COUNTS });
@@ -72,20 +100,25 @@ class BuildCounts {
     const { commit_hash = null, branch = null, node_total = null } = filter;
     const key = digest(project, commit_hash, branch, node_total);
     const known = this.#known.get(key);
-    let counted = await this.#count(project, filter, known?.last ?? 0);
-    if (known && known.gone === counted.gone)
-      counted = { ...counted, count: known.count + counted.count, last: Math.max(known.last, counted.last) };
-    else if (known) counted = await this.#count(project, filter, 0);
-    this.#known.set(key, counted);
+    let counted = await this.#count(project, filter, known);
+    if (known && counted.is_known && counted.gone === known.gone) counted.count += known.count;
+    else if (known) counted = await this.#count(project, filter);
+    if (counted.count === 0) return 0;
+    this.#known.set(key, { count: counted.count, number: counted.number!, id: counted.id!, gone: counted.gone });
     return counted.count;
   }
 
-  /** Counts the builds whose number is greater than `last`. */
-  async #count(project: number, filter: BuildFilter, last: number): Promise<Counted> {
+  /** Counts the builds after those that are known. */
+  async #count(project: number, filter: BuildFilter, known?: Counted) {
     const { where, values } = whereOf(project, filter);
-    const [row] = await this.database.read<Counted>(
-      `select coalesce((select builds_gone from projects where id = $1), 0) as gone, count(*), coalesce(max(number), 0)::int4 as last
-      from builds where ${where} and number > $${values.push(last)}`,
+    const newest = newestOf(project, filter, MAX_INT4, values);
+    const [number, id] = [values.push(known?.number ?? 0), values.push(known?.id ?? '')].map(at => `$${at}`);
+    type Row = Pick<Counted, 'count' | 'gone'> & { is_known: boolean; number: number | null; id: string | null };
+    const [row] = await this.database.read<Row>(
+      `select coalesce((select builds_gone from projects where id = $1), 0) as gone, n.number, n.id,
+        (select count(*) from builds where ${where} and number > ${number}) as count,
+        exists (select from builds where number = ${number} and id = ${id}) as is_known
+      from (select 1) as one left join lateral (select number, id ${newest} limit 1) n on true`,
       values,
     );
     return row!;
@@ -115,10 +148,10 @@ export function postgresqlBuilds(database: Database, paths: Paths) {
       return row && toBuild(row);
     },
     async list(project, filter, { before = null, offset = 0, limit }) {
-      const { where, values } = whereOf(project, filter);
-      const below = before === null ? '' : ` and number < $${values.push(Math.min(before, MAX_INT4))}`;
-      const rest = `order by number desc limit $${values.push(limit)} offset $${values.push(Math.min(offset, MAX_INT4))}`;
-      return (await database.read<BuildRow>(`select ${BUILD} from builds where ${where}${below} ${rest}`, values)).map(toBuild);
+      const values: unknown[] = [];
+      const newest = newestOf(project, filter, Math.min(before ?? MAX_INT4, MAX_INT4), values);
+      const part = `limit $${values.push(limit)} offset $${values.push(Math.min(offset, MAX_INT4))}`;
+      return (await database.read<BuildRow>(`select ${BUILD} ${newest} ${part}`, values)).map(toBuild);
     },
     count: (project, filter) => counts.of(project, filter),
     async all(from, limit) {

@@ -245,7 +245,11 @@ export class RunRecorder implements Recordings {
         array(
           select b.key from unnest($2::text[]) as v (key) cross join lateral (select key from builds where key = v.key limit 1) b
         ) as builds
-      from projects left join lateral (select id, created_at from builds where project = projects.id order by number desc limit 1) n on true
+      from projects left join lateral (
+        -- In the order of an index of the project: that of the numbers alone may lead through the builds of all projects.
+        select id, created_at from builds where (project, number) > (projects.id, 0) and (project, number) <= (projects.id, 2147483647)
+        order by project desc, number desc limit 1
+      ) n on true
       where projects.id = any($1::int4[])`,
       [[...new Set(runs.map(({ project }) => project))], [...new Set(runs.map(({ build }) => build))]],
     );

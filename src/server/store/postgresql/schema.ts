@@ -20,7 +20,7 @@ const STEPS: readonly (readonly string[])[] = [
       settings text not null default '{}',
       has_test_cases boolean not null default false,
       builds_turn bigint not null default 0,
-      -- How often builds expired.
+      -- Statements of the sweep that deleted builds.
       builds_gone bigint not null default 0,
       times_turn bigint not null default 0,
       days_turn bigint not null default 0

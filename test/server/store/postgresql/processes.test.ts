@@ -3,6 +3,7 @@ import { type QueueKey, queueKey, splitKey } from '../../../../src/server/engine
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import { openPostgresqlStore } from '../../../../src/server/store/postgresql/store.js';
 import { cluster, databaseWithoutTables, emptyDatabase, openedStore } from '../../../harness/postgresql-store.js';
+import { statement } from '../../../testbed/postgresql.js';
 import { seededRandom } from '../../../testbed/random.js';
 import {
   ascending,
@@ -81,6 +82,15 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
     const [one, other] = await Promise.all(stores.map(async store => store.queues.batches((await store.queues.find(key))!.id)));
     expect(one).toEqual(other);
     expect(ascending(one!.flatMap(batch => batch.files))).toEqual(upTo(200));
+  });
+
+  it('hand out each file of many queues once, to nodes that pull from both at the same moment', async () => {
+    const { stores, project } = await twoProcesses();
+    const keys = upTo(20).map(i => queueKey(project, { ...BUILD, commit_hash: `c${i}` }, '1'));
+    await Promise.all(keys.map((key, i) => stores[i % 2]!.queues.create(key, newQueue(60 + i), NOW)));
+    const nodesOf = (key: QueueKey) => [pullRest(stores, key, 0), pullRest(stores.toReversed(), key, 1)];
+    const handed = await Promise.all(keys.map(async key => (await Promise.all(nodesOf(key))).flat()));
+    expect(handed.map(ascending)).toEqual(keys.map((_, i) => upTo(60 + i)));
   });
 
   it('answer one request that both get with one batch', async () => {
@@ -199,14 +209,33 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
 
   it('share the work of a sweep', async () => {
     const { stores, project } = await twoProcesses();
-    await Promise.all(upTo(100).map(i => record(stores[i % 2]!, project, files(2), { commit_hash: `c${i}` })));
+    const counts = () => Promise.all(stores.map(store => store.builds.count(project, { branch: BUILD.branch })));
+    expect(await counts()).toEqual([0, 0]);
+    await record(stores[0], project, files(2), { commit_hash: 'c0' });
+    expect(await counts()).toEqual([1, 1]);
+    await Promise.all(upTo(100).map(i => record(stores[i % 2]!, project, files(2), { commit_hash: `c${i}`, node_index: 1 })));
+    await record(stores[1], project, files(2), { commit_hash: 'new', at: NOW + 2 });
+    expect(await counts()).toEqual([101, 101]);
     let deleted = 0;
     const sweep = async (store: Store) => {
       for await (const _ of store.maintenance.sweep({ before: NOW + 1, deletedBefore: 0 }, kind => (deleted += Number(kind === 'subset'))));
     };
     await Promise.all(stores.map(sweep));
     await sweep(stores[0]);
-    expect(deleted).toBe(100);
-    expect(await buildsOf(stores[1], project)).toEqual([]);
+    expect(deleted).toBe(101);
+    expect((await buildsOf(stores[1], project)).map(({ commit_hash }) => commit_hash)).toEqual(['new']);
+    expect(await counts()).toEqual([1, 1]);
+  });
+
+  it('count builds again when a failover has taken the last of them', async () => {
+    const url = await emptyDatabase();
+    const [store, other] = [await openedStore(url), await openedStore(url)];
+    const project = await newProject(store);
+    for (const branch of ['main', 'main', 'next']) await record(store, project, files(2), { branch, commit_hash: `${Math.random()}` });
+    const counts = () => Promise.all(['main', 'next'].map(branch => store.builds.count(project, { branch })));
+    expect(await counts()).toEqual([2, 1]);
+    await statement(url, `delete from builds where number > 1; delete from runs where build > 1; select setval('builds_number_seq', 1)`);
+    await record(other, project, files(2), { branch: 'next', commit_hash: 'again' });
+    expect(await counts()).toEqual([1, 1]);
   });
 });

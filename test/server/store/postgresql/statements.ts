@@ -145,12 +145,17 @@ export async function readAll(store: Store): Promise<number> {
   await processes.publish('{}');
   await processes.others(NOW);
   await processes.leave();
-  await sweep(store, NOW + 90 * DAY, LATER);
   return project;
 }
 
-/** Deletes a project, with all that it recorded. */
+/** Deletes all that served, and then the project. */
 export async function deleteAll(store: Store, project: number): Promise<void> {
+  await sweepAll(store);
   await store.access.deleteProject(project, NOW);
+  await sweepAll(store);
+}
+
+/** Deletes all that served. */
+export async function sweepAll(store: Store): Promise<void> {
   await sweep(store, NOW + 90 * DAY, LATER);
 }
