@@ -5,7 +5,7 @@ import { printStep } from '../test/testbed/progress.js';
 import { type Server, startServer } from '../test/testbed/server.js';
 import { Worker } from '../test/testbed/worker.js';
 import type { Generator } from './load/compare.js';
-import { type Cpu, cpuBetween, readCpu } from './load/cpu.js';
+import { type Cpu, cpuBetween, cpuSum, readCpu } from './load/cpu.js';
 import { generators as generatorFiles } from './load/generators.js';
 import { NODES } from './load/messages.js';
 import { answersPerSecond, bottleneckOf, cpuMicroseconds, isVoid, ratioOf, type SideResult } from './load/side.js';
@@ -60,14 +60,14 @@ export async function database(options: DatabaseOptions): Promise<Result[]> {
   if (!cluster) throw new Error('there are no programs of PostgreSQL for this machine: install it, with initdb on the PATH');
   try {
     const rows: string[][] = [];
-    const shared: string[][] = [];
+    const severalRows: string[][] = [];
     for (const [name, trial] of Object.entries<Trial>({ pulls: trials.pulls, recording: trials.recording })) {
       printStep(`${name}, with a folder and with PostgreSQL: ${trial.about}`);
       rows.push([name, ...(await compared(trial, cluster, options))]);
       for (const each of SEVERAL) {
         const [processes, builds] = each;
         printStep(`${name}, ${processes} processes on one PostgreSQL, builds: ${builds}`);
-        shared.push([name, String(processes), builds, ...(await several(trial, cluster, options, each))]);
+        severalRows.push([name, String(processes), builds, ...(await several(trial, cluster, options, each))]);
       }
     }
     const { answers, connections } = options;
@@ -81,12 +81,13 @@ export async function database(options: DatabaseOptions): Promise<Result[]> {
     const legendOfProcesses =
       `${load}. Each process has its own generator, on the same cores too. builds: own, where no other process has to do with a build, but ` +
       'all builds are of one project, so that processes that create builds at the same moment wait for each other; shared, where each process has ' +
-      'a part of the nodes of every build, so that it reads each queue again before most of its pulls. p50, p99: of the slowest process. CPU us: processor time of the processes for a request, all threads and the kernel; main ' +
-      'thread us: the part of it that one core has to do; PostgreSQL us: beside it. What other machines would give follows from these: requests per ' +
-      'second of so many main threads that never wait for a core, and of each core that PostgreSQL has. The lower one is the limit.';
+      'a part of the nodes of every build, so that it reads each queue again before most of its pulls. p50, p99: of the slowest process. CPU us: ' +
+      'processor time of the processes for a request, all threads and the kernel; main thread us: the part of it that one core has to do; PostgreSQL ' +
+      'us: beside it. What other machines would give follows from these: requests per second of so many main threads that never wait for a core, and ' +
+      'of each core that PostgreSQL has. The lower one is the limit.';
     return [
       { title: 'A database beside a folder', head: [...head, ...costs], rows, legend },
-      { title: 'Several processes on one database', head: headOfProcesses, rows: shared, legend: legendOfProcesses },
+      { title: 'Several processes on one database', head: headOfProcesses, rows: severalRows, legend: legendOfProcesses },
     ];
   } finally {
     await cluster.stop();
@@ -171,7 +172,7 @@ async function load(
       // Nodes of a build at two processes do not send their requests at the same moment.
       plans.map(({ bodies: { length } }, i) => (builds === 'own' ? i * ROUNDS_APART * length : Math.floor((i * length) / processes))),
     );
-    const read = () => [sumOf(servers.map(({ pid }) => readCpu(pid))), cpuOf(cluster)] as const;
+    const read = () => [cpuSum(servers.map(({ pid }) => readCpu(pid))), cpuOf(cluster)] as const;
     const before = read();
     const outcomes = await run(
       answers,
@@ -180,7 +181,7 @@ async function load(
     const after = read();
     return {
       ...outcomes[0]!,
-      cpu: sumOf(outcomes.map(({ cpu }) => cpu)),
+      cpu: cpuSum(outcomes.map(({ cpu }) => cpu)),
       answers: outcomes.reduce((sum, each) => sum + each.answers, 0),
       seconds: Math.max(...outcomes.map(({ seconds }) => seconds)),
       p50Milliseconds: Math.max(...outcomes.map(({ p50Milliseconds }) => p50Milliseconds)),
@@ -232,11 +233,5 @@ function postgresqlMicroseconds({ database, answers }: Side): number {
 /** The processor time of the processes of a cluster: one for each connection, and those that write. */
 function cpuOf({ pid }: Cluster): Cpu {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-  return sumOf(children.map(child => readCpu(Number(child))));
-}
-
-function sumOf(each: readonly Cpu[]): Cpu {
-  const sum: Cpu = { all: 0, kernel: 0, main: 0, starved: 0 };
-  for (const cpu of each) for (const name of ['all', 'kernel', 'main', 'starved'] as const) sum[name] += cpu[name];
-  return sum;
+  return cpuSum(children.map(child => readCpu(Number(child))));
 }

@@ -34,6 +34,13 @@ export function cpuBetween(before: Cpu, after: Cpu): Cpu {
   };
 }
 
+/** The sum of readings, or of differences. */
+export function cpuSum(each: readonly Cpu[]): Cpu {
+  const sum: Cpu = { all: 0, kernel: 0, main: 0, starved: 0 };
+  for (const cpu of each) for (const name of ['all', 'kernel', 'main', 'starved'] as const) sum[name] += cpu[name];
+  return sum;
+}
+
 function fieldsOf(file: string, skip = /^/): number[] {
   try {
     return readFileSync(file, 'utf8').replace(skip, '').split(' ').map(Number);

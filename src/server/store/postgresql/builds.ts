@@ -38,40 +38,26 @@ export function keyColumns(project: number, build: BuildKey) {
 }
 
 /**
- * The newest builds that a filter finds, as the rest of a statement. The order is that of all columns of an index. In the order of the numbers
- * alone, the database may read the builds of all projects, newest first, until enough are of this one.
+ * Conditions for the builds that a filter finds, with their values from $1 on: `equal` to find them all, and `newest` to read those before a number,
+ * newest first, in the order of all columns of an index. In the order of the numbers alone, the database may read the builds of all projects until
+ * enough are of this one.
  */
-function newestOf(project: number, { commit_hash, branch, node_total }: BuildFilter, before: number, values: unknown[]): string {
-  const columns = ['project'];
-  const bounds = [`$${values.push(project)}::int4`];
-  const others: string[] = [];
-  const add = (column: string, type: string, value: unknown, isInIndex: boolean) => {
-    if (value === undefined) return;
-    const place = `$${values.push(value)}::${type}`;
-    if (isInIndex) {
-      columns.push(column);
-      bounds.push(place);
-    } else others.push(` and ${column} = ${place}`);
-  };
-  const byCommit = commit_hash !== undefined;
-  add('commit_key', 'text', byCommit ? digest(commit_hash) : undefined, true);
-  add('branch_key', 'text', branch === undefined ? undefined : digest(branch), !byCommit);
-  add('node_total', 'int4', node_total, !byCommit);
-  const range = (operator: string, number: string) =>
-    `(${[...columns, 'number'].join(', ')}) ${operator} (${[...bounds, number].join(', ')})`;
-  const order = [...columns, 'number'].map(column => `${column} desc`);
-  return `from builds where ${range('<', `$${values.push(before)}::int4`)} and ${range('>', '0')}${others.join('')} order by ${order.join(', ')}`;
-}
-
-/** The condition for a filter, with its values from $1 on. */
-function whereOf(project: number, { commit_hash, branch, node_total }: BuildFilter): { where: string; values: unknown[] } {
-  const values: unknown[] = [project];
-  let where = 'project = $1';
-  const add = (column: string, value: unknown) => (where += ` and ${column} = $${values.push(value)}`);
-  if (commit_hash !== undefined) add('commit_key', digest(commit_hash));
-  if (branch !== undefined) add('branch_key', digest(branch));
-  if (node_total !== undefined) add('node_total', node_total);
-  return { where, values };
+function foundBy(project: number, { commit_hash, branch, node_total }: BuildFilter, before: number) {
+  const values: unknown[] = [];
+  const place = (type: string, value: unknown) => `$${values.push(value)}::${type}`;
+  const columns = [['project', place('int4', project)]];
+  if (commit_hash !== undefined) columns.push(['commit_key', place('text', digest(commit_hash))]);
+  if (branch !== undefined) columns.push(['branch_key', place('text', digest(branch))]);
+  if (node_total !== undefined) columns.push(['node_total', place('int4', node_total)]);
+  const isEqual = (each: typeof columns) => each.map(([name, value]) => `${name} = ${value}`);
+  const equal = isEqual(columns).join(' and ');
+  // The index of commits has no other column.
+  const others = commit_hash === undefined ? [] : columns.splice(2);
+  const names = [...columns.map(([name]) => name), 'number'];
+  const beside = (number: string) => `(${[...columns.map(([, value]) => value), number].join(', ')})`;
+  const range = [`(${names.join(', ')}) > ${beside('0')}`, `(${names.join(', ')}) < ${beside(place('int4', before))}`];
+  const newest = `${[...range, ...isEqual(others)].join(' and ')} order by ${names.map(name => `${name} desc`).join(', ')}`;
+  return { equal, newest, values };
 }
 
 /** Filters whose count a process remembers. */
@@ -85,6 +71,8 @@ interface Counted {
   /** How often builds of the project had expired. */
   gone: number;
 }
+
+const NOTHING: Counted = { count: 0, number: 0, id: '', gone: 0 };
 
 /**
  * Counts builds. Every page with a list asks for their number, and a database takes 30 ms to count 300,000. So a process remembers a count, and
@@ -100,28 +88,27 @@ class BuildCounts {
     const { commit_hash = null, branch = null, node_total = null } = filter;
     const key = digest(project, commit_hash, branch, node_total);
     const known = this.#known.get(key);
-    let counted = await this.#count(project, filter, known);
-    if (known && counted.is_known && counted.gone === known.gone) counted.count += known.count;
-    else if (known) counted = await this.#count(project, filter);
-    if (counted.count === 0) return 0;
-    this.#known.set(key, { count: counted.count, number: counted.number!, id: counted.id!, gone: counted.gone });
+    const counted = (known && (await this.#goOn(project, filter, known))) ?? (await this.#goOn(project, filter, NOTHING))!;
+    if (counted.count > 0) this.#known.set(key, counted);
     return counted.count;
   }
 
-  /** Counts the builds after those that are known. */
-  async #count(project: number, filter: BuildFilter, known?: Counted) {
-    const { where, values } = whereOf(project, filter);
-    const newest = newestOf(project, filter, MAX_INT4, values);
-    const [number, id] = [values.push(known?.number ?? 0), values.push(known?.id ?? '')].map(at => `$${at}`);
-    type Row = Pick<Counted, 'count' | 'gone'> & { is_known: boolean; number: number | null; id: string | null };
-    const [row] = await this.database.read<Row>(
+  /** Adds the builds that came after those of a count; null: some of those are gone. */
+  async #goOn(project: number, filter: BuildFilter, from: Counted): Promise<Counted | null> {
+    const { equal, newest, values } = foundBy(project, filter, MAX_INT4);
+    const [number, id] = [values.push(from.number), values.push(from.id)];
+    const [row] = await this.database.read<
+      Omit<Counted, 'number' | 'id'> & { number: number | null; id: string | null; is_there: boolean }
+    >(
       `select coalesce((select builds_gone from projects where id = $1), 0) as gone, n.number, n.id,
-        (select count(*) from builds where ${where} and number > ${number}) as count,
-        exists (select from builds where number = ${number} and id = ${id}) as is_known
-      from (select 1) as one left join lateral (select number, id ${newest} limit 1) n on true`,
+        (select count(*) from builds where ${equal} and number > $${number}) as count,
+        exists (select from builds where number = $${number} and id = $${id}) as is_there
+      from (select 1) as one left join lateral (select number, id from builds where ${newest} limit 1) n on true`,
       values,
     );
-    return row!;
+    const { count, gone, is_there, ...last } = row!;
+    if (from !== NOTHING && !(is_there && gone === from.gone)) return null;
+    return { count: from.count + count, number: last.number ?? 0, id: last.id ?? '', gone };
   }
 }
 
@@ -148,10 +135,9 @@ export function postgresqlBuilds(database: Database, paths: Paths) {
       return row && toBuild(row);
     },
     async list(project, filter, { before = null, offset = 0, limit }) {
-      const values: unknown[] = [];
-      const newest = newestOf(project, filter, Math.min(before ?? MAX_INT4, MAX_INT4), values);
+      const { newest, values } = foundBy(project, filter, Math.min(before ?? MAX_INT4, MAX_INT4));
       const part = `limit $${values.push(limit)} offset $${values.push(Math.min(offset, MAX_INT4))}`;
-      return (await database.read<BuildRow>(`select ${BUILD} ${newest} ${part}`, values)).map(toBuild);
+      return (await database.read<BuildRow>(`select ${BUILD} from builds where ${newest} ${part}`, values)).map(toBuild);
     },
     count: (project, filter) => counts.of(project, filter),
     async all(from, limit) {

@@ -4,8 +4,6 @@ import { newestBuild } from '../../../../src/server/engine/builds.js';
 import { splitKey } from '../../../../src/server/engine/keys.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';
 import { suiteOf } from '../../../../src/server/engine/suites/suite.js';
-import { journalsOf } from '../../../../src/server/store/postgresql/plans/queue-rows.js';
-import type { PostgresqlStore } from '../../../../src/server/store/postgresql/store.js';
 import { BUILD, DAY, estimates, NOW, newSplit, sweep } from '../contract/fixtures.js';
 import { LATER, serve } from '../contract/served.js';
 
@@ -112,8 +110,6 @@ export async function readAll(store: Store): Promise<number> {
   await plans.files(id, [0]);
   for (const name of ['forecast', 'basis', 'weights', 'cuts'] as const) await plans.part(id, name);
   for (const name of ['batches', 'copiedBatches', 'revision'] as const) await queues[name](id);
-  // Where another process appends to a queue.
-  await journalsOf((store as PostgresqlStore).database, [id]);
   await queues.learned(project, 'queue');
   queues.load();
   await queues.update(

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { divide } from '../../../../base/divide.js';
 import type { Saving } from '../../../../base/soon.js';
 import { memoryBounds } from '../../../engine/memory-bounds.js';
 import type { QueueLoad, ReadFacts, Verb } from '../../../engine/ports/queues.js';
@@ -8,7 +9,6 @@ import type { Answering } from '../../../engine/queue/node.js';
 import { Queue, type Shared } from '../../../engine/queue/queue.js';
 import { LAST_USE_UPDATE_MILLISECONDS } from '../../../engine/retention.js';
 import type { BatchSums } from '../../../planning/batching/batch-cost.js';
-import type { QueueParameters } from '../../../planning/batching/batch-weight.js';
 import { batchesIn, encodeChange, encodeChanges } from '../../codecs/queue-changes.js';
 import { bytesOf, type CachedQueue, QueueCache, type QueueOptions } from '../../queue-cache.js';
 import type { Database } from '../connection/database.js';
@@ -23,8 +23,10 @@ import { type JournalRow, journalOf, journalsOf, queueRow, toQueueInfo } from '.
  */
 const FLIGHTS = 2;
 const FLIGHTS_BEFORE_PAUSE = 5;
-/** Queues that lost and go on in one flight, and their files. To open one of 1,000 files again takes a quarter of a millisecond. */
-const REOPENED_TOGETHER = { queues: 8, files: 8000 };
+/** Files of the queues that lost and go on in one flight: to open a queue of 1,000 again takes a quarter of a millisecond. */
+const REOPENED_FILES = 8000;
+/** A queue of fewer files counts as one of so many. */
+const LEAST_REOPENED_FILES = 1000;
 /** Times that a pull waits for the note of another process that a batch was delivered: 1 ms, and each time twice as long, or 2 s together. */
 const NOTE_WAITS = 11;
 
@@ -174,20 +176,15 @@ export class QueueLog {
       for (const turn of turns) this.#fail(turn, error);
     }
     this.#flights -= 1;
-    let group = { turns: [] as Turn[], files: 0 };
+    const behind: { turn: Turn; files: number }[] = [];
     for (const turn of turns) {
       const { calls, state, lost, key } = turn;
       if (calls.length === 0) this.#flying.delete(key);
-      else if (state.is !== 'behind' || lost > FLIGHTS_BEFORE_PAUSE) void this.#goOn(turn);
-      else {
-        group.turns.push(turn);
-        group.files += state.open.queue.weights.length;
-        if (group.turns.length < REOPENED_TOGETHER.queues && group.files < REOPENED_TOGETHER.files) continue;
-        void this.#fly(group.turns);
-        group = { turns: [], files: 0 };
-      }
+      else if (state.is === 'behind' && lost <= FLIGHTS_BEFORE_PAUSE) behind.push({ turn, files: state.open.queue.weights.length });
+      else void this.#goOn(turn);
     }
-    if (group.turns.length > 0) void this.#fly(group.turns);
+    for (const group of divide(behind, REOPENED_FILES, ({ files }) => Math.max(LEAST_REOPENED_FILES, files)))
+      void this.#fly(group.map(({ turn }) => turn));
     if (this.#waiting.size > 0) this.#schedule();
   }
 
@@ -217,8 +214,8 @@ export class QueueLog {
   async #open(turn: Turn, journals: ReadonlyMap<string, JournalRow[]>): Promise<void> {
     const { key, calls, state } = turn;
     if (state.is === 'unread' || state.is === 'behind') {
-      const known = state.is === 'behind' && this.#readAgain(key, state.open, journals.get(state.open.id));
-      const open = known || (await this.#read(key));
+      const again = state.is === 'behind' ? this.#opened(key, state.open, state.open.queue, journals.get(state.open.id) ?? []) : null;
+      const open = again ?? (await this.#read(key));
       if (open) turn.state = { is: 'open', open, facts: null };
     }
     if (turn.state.is === 'open' && (await this.#use(turn.state.open, calls))) return;
@@ -243,26 +240,21 @@ export class QueueLog {
     const { id, guessed, learned, node_total } = row;
     const [weights, journal] = await Promise.all([this.pieces.part(id, 'weights'), journalOf(this.database, id)]);
     const { pullCost } = this.options;
-    const outlook = { nodeTotal: node_total, pullCost, isGuessed: guessed, learned: fromJson<BatchSums>(learned) };
-    return weights && this.#opened(key, { id, info: toQueueInfo(row) }, weights, outlook, journal);
+    const parameters = { nodeTotal: node_total, pullCost, isGuessed: guessed, learned: fromJson<BatchSums>(learned) };
+    return weights && this.#opened(key, { id, info: toQueueInfo(row) }, { weights, parameters }, journal);
   }
 
-  /** Opens a queue with the batches that it has now; null: it is gone. */
-  #readAgain(key: string, { id, info, queue }: Open, journal: readonly JournalRow[] = []): Open | null {
-    return this.#opened(key, { id, info }, queue.weights, queue.parameters, journal);
-  }
-
+  /** Opens a queue with the batches in its journal; null: it is gone. */
   #opened(
     key: string,
     { id, info }: Pick<Open, 'id' | 'info'>,
-    weights: Float64Array,
-    outlook: QueueParameters,
+    { weights, parameters }: Pick<Queue, 'weights' | 'parameters'>,
     journal: readonly JournalRow[],
   ): Open | null {
     const last = journal.at(-1);
     if (!last) return null;
     const batches = batchesIn(journal.map(({ changes }) => changes));
-    const queue = new Queue(weights, outlook, batches, this.options.lease, { before: this.#dropped.get(key) ?? null });
+    const queue = new Queue(weights, parameters, batches, this.options.lease, { before: this.#dropped.get(key) ?? null });
     return { id, info, queue, bytes: 0, saving: null, position: last.position, attempt: last.attempt, isConfirmed: false };
   }
 

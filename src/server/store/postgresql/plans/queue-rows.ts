@@ -42,8 +42,8 @@ export interface JournalRow {
 }
 
 /** The log of a queue, oldest row first. */
-export function journalOf(database: Database, queue: string): Promise<JournalRow[]> {
-  return database.read('select position, attempt, changes from journal where queue = $1 order by position', [queue]);
+export async function journalOf(database: Database, queue: string): Promise<JournalRow[]> {
+  return (await journalsOf(database, [queue])).get(queue) ?? [];
 }
 
 /** The logs of some queues by their ids, without those that are gone. */
