@@ -119,7 +119,7 @@ export const largestRequests: Readonly<Record<string, LargestRequest>> = {
   },
   refused: {
     about: 'a body of 31 MiB, which is read and refused',
-    path: '/v2/queues/cancel',
+    path: '/v2/queues/heartbeat',
     status: 413,
     body: () => ({ unknown: 'x'.repeat(31 * 2 ** 20) }),
   },

@@ -94,6 +94,7 @@ async function makeBuilds(
   const pullCost = toWeight(config.pullCostSeconds);
   const clock = { millis: 0 };
   const lease = {
+    silenceMilliseconds: Infinity,
     factor: leaseFactor,
     graceMilliseconds: 1000 * leaseGraceSeconds,
     uptime: () => clock.millis,

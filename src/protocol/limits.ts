@@ -52,8 +52,8 @@ export const limits = {
   failedCaseCharactersPerQueue: 4_194_304,
   /** Longest wait for a build to become complete. */
   completenessWaitSeconds: 900,
-  /** Bytes of a request that says that a node is cancelled: it has some texts. */
-  cancelBytesPerRequest: 262_144,
+  /** Bytes of a heartbeat: it has some texts. */
+  heartbeatBytesPerRequest: 262_144,
   /** Entries of each list in an answer about completeness. */
   completenessEntries: 1000,
 

@@ -54,12 +54,25 @@ export class QueueNode {
     return paths;
   }
 
-  /** Says that the process was cancelled. Returns whether the server noted that. */
-  async cancel(): Promise<boolean> {
-    const { client, node_index, node_uuid } = this;
-    const reply = await client.post('/v2/queues/cancel', { ...buildKey, node_index, node_uuid, test_queue_id: '100' });
+  /** Says that the process was cancelled, and what did not pass of its batch if it is given. Returns whether the server noted that. */
+  async cancel(failed_paths?: readonly string[]): Promise<boolean> {
+    const reply = await this.client.post('/v2/queues/cancel', {
+      ...this.process,
+      ...(failed_paths && { batch_id: this.#batch, failed_paths }),
+    });
     expect(reply.status).toBe(200);
     return reply.json.is_noted;
+  }
+
+  heartbeat(more: Fields = {}): Promise<Reply> {
+    return this.client.post('/v2/queues/heartbeat', { ...this.process, ...more });
+  }
+
+  /** The parameters that name the process. */
+  get process(): Fields {
+    const { node_index, node_uuid } = this;
+    const { node_total } = { ...buildKey, ...this.build };
+    return { ...buildKey, node_total, node_index, node_uuid, test_queue_id: '100' };
   }
 
   #take(reply: Reply): string[] {

@@ -76,7 +76,7 @@ const rows: Record<string, number[]> = {
   'clients, and kinds': [Math.max(SEEN_CLIENTS, REFUSED_KINDS)],
   'numbers of nodes that one request plays': [limits.playedVariants, limits.playedNodes],
   'files that one request plays': [limits.cutFiles],
-  'body of a request that sends test cases': [limits.caseReportBytesPerRequest, limits.cancelBytesPerRequest],
+  'body of a request that sends test cases': [limits.caseReportBytesPerRequest, limits.heartbeatBytesPerRequest],
   'files and pieces in a request': [
     limits.caseReportFilesPerRequest,
     limits.casesPerFile,

@@ -46,10 +46,16 @@ export async function queue(globs: readonly string[], command: readonly string[]
   try {
     // After a signal, record at once: the CI system may not wait for the command to end.
     const recordedEarly = runner.interrupted.then(recordRemaining);
-    const queueClient = new QueueClient(new Api(options), identity, allFiles, nodeLinks(options.environment), pieces?.name);
-    const cancelled = runner.interrupted.then(() => queueClient.cancel());
+    // The server gives a batch to another node whose client left before its answer.
+    const ending = new AbortController();
+    const api = new Api({ ...options, signal: ending.signal });
+    const queueClient = new QueueClient(api, identity, allFiles, nodeLinks(options.environment), pieces?.name);
+    const cancelled = runner.interrupted.then(() => {
+      ending.abort();
+      return queueClient.cancel();
+    });
     const batches: RanBatch[] = [];
-    const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches));
+    const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches, cancelled));
     const unlessShutdown = (work: Promise<number>) =>
       Promise.race([work, runner.interrupted.then(() => sleep(SHUTDOWN_MILLISECONDS, exitCodes.server))]);
     const recordCode = await unlessShutdown(recordRemaining());
@@ -69,16 +75,27 @@ export async function queue(globs: readonly string[], command: readonly string[]
   }
 }
 
-/** Runs all batches of the node, and adds each to `batches`. Without the server and with --fallback, runs all files that the node has not run. */
+/**
+ * Runs all batches of the node, and adds each to `batches`. Without the server and with --fallback, runs all files that the node has not run.
+ *
+ * @param cancelled resolves with whether the server was told of a signal
+ */
 async function runBatches(
   run: NodeRun,
   runner: CommandRunner,
   queueClient: QueueClient,
   options: QueueOptions,
   batches: RanBatch[],
+  cancelled: Promise<boolean>,
 ): Promise<void> {
   const { identity, allFiles } = queueClient;
-  const unlessInterrupted = (batch: Promise<Batch | null>) => Promise.race([batch, runner.interrupted.then(() => null)]);
+  const unlessInterrupted = async (pulled: Promise<Batch | null>) => {
+    const batch = pulled.catch(error => {
+      if (runner.signal) return null;
+      throw error;
+    });
+    return Promise.race([batch, runner.interrupted.then(() => null)]);
+  };
   const ran = new Set<string>();
   const runBatch = async (files: PlannedFile[]): Promise<BatchResult> => {
     const number = run.commandCount + 1;
@@ -93,14 +110,19 @@ async function runBatches(
     const forecast = batch?.forecast ?? null;
     const startedAt = Date.now();
     const began = performance.now();
+    let seconds = 0;
     if (forecast) printToStderr(startLine(forecast, startedAt));
     while (batch && !runner.signal) {
       const result = await runBatch(batch.files);
-      if (runner.signal) return;
+      if (runner.signal) {
+        if (result.recorded.length > 0 || !(await cancelled)) await queueClient.cancel({ batch, failed: result.failed });
+        return;
+      }
+      seconds = secondsSince(began);
       for (const { path } of batch.files) ran.add(path);
-      batch = await unlessInterrupted(queueClient.nextBatch(batch, result));
+      batch = await unlessInterrupted(queueClient.nextBatch(batch, result, sayStandBy));
     }
-    const lines = forecast && !runner.signal ? [endLine(forecast, startedAt, secondsSince(began)), cuttingLine(forecast)] : [];
+    const lines = forecast && !runner.signal ? [endLine(forecast, startedAt, seconds), cuttingLine(forecast)] : [];
     for (const line of lines) if (line !== null) printToStderr(line);
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
@@ -121,6 +143,10 @@ async function runBatches(
   // An empty run shows the completeness gate that the node started and ended.
   await recordFiles([], options.retries, identity, options);
   await assertAnyTestRan([], identity, options);
+}
+
+function sayStandBy(): void {
+  printToStderr('no test file is left; waiting for a short time, to run the files of a node that dies before it ends');
 }
 
 /** No CI system tells whether all jobs run again, or only those that failed. */

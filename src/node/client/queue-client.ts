@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { digestOfList, sortedDistinct } from '../../protocol/list-digest.js';
 import type { ConnectFailed, HandedPiece, QueueForecast, TestQueueAnswer, TestQueueMessage } from '../../protocol/messages/queue.js';
 import { pieceOf } from '../../protocol/piece-path.js';
@@ -7,7 +8,7 @@ import type { Identity } from '../ci/identity.js';
 import type { NodeLinks } from '../ci/links.js';
 import type { Piece } from '../pieces/piece.js';
 import { isForecast, parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
-import { type AnswerParser, Api, RequestRejected } from './api.js';
+import { type AnswerParser, Api, RequestRejected, ServerUnreachable } from './api.js';
 import type { BatchResult } from './batch-results.js';
 import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.js';
 import type { PlannedFile } from './planned-file.js';
@@ -25,6 +26,9 @@ const MOST_TIMES_HANDED = 3;
 /** CI systems kill a process some seconds after its signal. */
 const CANCEL_SECONDS = 1;
 
+/** The server takes a node for dead that is silent for some times as long. */
+const HEARTBEAT_MILLISECONDS = 15_000;
+
 /** Sizes of more files would be a large part of the request, and their queue learns from its first batches anyway. */
 const MOST_SIZES = 10_000;
 
@@ -35,6 +39,7 @@ export class QueueClient {
   #batchIndex = 0;
   /** Number of times that each file was handed out. */
   readonly #timesHanded = new Map<string, number>();
+  #heartbeats: NodeJS.Timeout | undefined;
 
   /**
    * @param allFiles the test files of all nodes
@@ -65,19 +70,60 @@ export class QueueClient {
     return this.#toBatch(await retryOnMismatch(initialise));
   }
 
-  /** Acknowledges a batch and returns the next one; null: the queue is empty. A node that is retried gets what failed or did not run. */
-  async nextBatch({ id: batch_id }: Batch, { failed: failed_paths }: BatchResult): Promise<Batch | null> {
-    this.#batchIndex += 1;
-    const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#batchIndex };
-    return this.#toBatch(await this.#pull({ ...pull, batch_id, failed_paths }, parseBatch));
+  /**
+   * Acknowledges a batch and returns the next one; null: the queue is empty. A node that is retried gets what failed or did not run. When no file is
+   * left but other nodes are at work, it may wait for the files of one that dies.
+   *
+   * @param standBy called once, when it begins to wait
+   */
+  async nextBatch({ id: batch_id }: Batch, { failed: failed_paths }: BatchResult, standBy: () => void): Promise<Batch | null> {
+    const answer = await this.#pullNext({ batch_id, failed_paths });
+    if (answer.pull_again_in === undefined) return this.#toBatch(answer);
+    standBy();
+    return this.#waitForBatch(answer.pull_again_in);
   }
 
-  /** Tells the server that this process is cancelled. It is tried once, for a short time: nothing depends on it. */
-  async cancel(): Promise<void> {
-    const { build_id: test_queue_id, ...node } = this.identity;
-    const api = new Api({ ...this.api.options, timeoutSeconds: CANCEL_SECONDS });
-    // An older server does not know the path.
-    await api.post('/v2/queues/cancel', { ...node, test_queue_id, node_uuid: this.#nodeUuid }, () => true, 0).catch(() => {});
+  /** Tells the server that this process is cancelled, and what did not pass of a batch if that is known. Returns whether the server noted it. */
+  async cancel(interrupted?: { batch: Batch; failed: readonly string[] }): Promise<boolean> {
+    clearInterval(this.#heartbeats);
+    const { batch, failed: failed_paths } = interrupted ?? {};
+    // It is tried once, for a short time. An older server does not know the path.
+    const { signal: _, ...options } = this.api.options;
+    const api = new Api({ ...options, timeoutSeconds: CANCEL_SECONDS });
+    const message = { ...this.#process(), batch_id: batch?.id, failed_paths };
+    return api.post('/v2/queues/cancel', message, ({ status }) => status === 200, 0).catch(() => false);
+  }
+
+  /** Pulls until there is a batch, or no need to wait. */
+  async #waitForBatch(seconds: number): Promise<Batch | null> {
+    for (let again: number | undefined = seconds; again !== undefined; ) {
+      await sleep(1000 * again, undefined, this.api.options.signal && { signal: this.api.options.signal });
+      try {
+        const answer: TestQueueAnswer = await this.#pullNext({});
+        if (answer.batch_id !== null) return this.#toBatch(answer);
+        again = answer.pull_again_in;
+      } catch (error) {
+        // Each file is handed out, and this node ran its own.
+        if (error instanceof ServerUnreachable) return null;
+        throw error;
+      }
+    }
+    return null;
+  }
+
+  #pullNext(report: Pick<Partial<TestQueueMessage>, 'batch_id'> & { failed_paths?: readonly string[] }): Promise<TestQueueAnswer> {
+    this.#batchIndex += 1;
+    const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#batchIndex };
+    return this.#pull({ ...pull, ...report }, parseBatch);
+  }
+
+  async #sendHeartbeat(): Promise<void> {
+    try {
+      await this.api.post('/v2/queues/heartbeat', this.#process(), ({ status }) => (status === 200 ? true : null), 0);
+    } catch (error) {
+      // An older server does not know the path, and one that lost the queue needs none.
+      if (error instanceof RequestRejected) clearInterval(this.#heartbeats);
+    }
   }
 
   /** Throws when this process got a file so often that the server cannot note what it hands out. */
@@ -94,13 +140,23 @@ export class QueueClient {
   }
 
   #pull<T extends TestQueueAnswer | ConnectFailed>(
-    fields: Omit<Partial<TestQueueMessage>, 'paths'> & { batch_index: number; paths?: readonly string[] },
+    fields: Omit<Partial<TestQueueMessage>, 'paths' | 'failed_paths'> & {
+      batch_index: number;
+      paths?: readonly string[];
+      failed_paths?: readonly string[];
+    },
     parse: AnswerParser<T>,
   ): Promise<T> {
-    const { build_id: test_queue_id, ...node } = this.identity;
-    const own = { node_uuid: this.#nodeUuid, wants_times: true, test_files_digest: this.#digest };
-    const message = { ...node, test_queue_id, ...own, ...(this.pieces !== null && { pieces: this.pieces }), ...fields };
+    clearInterval(this.#heartbeats);
+    const own = { wants_times: true, test_files_digest: this.#digest, sends_heartbeats: true };
+    const message = { ...this.#process(), ...own, ...(this.pieces !== null && { pieces: this.pieces }), ...fields };
     return detectMismatch(() => this.api.post('/v2/queues/queue', message, pullParser(this.#nodeUuid, fields.batch_index, parse)));
+  }
+
+  /** The fields that name this process. */
+  #process() {
+    const { build_id: test_queue_id, ...node } = this.identity;
+    return { ...node, test_queue_id, node_uuid: this.#nodeUuid };
   }
 
   /** Throws when the path names a piece, and the answer lacks its test cases. */
@@ -117,6 +173,7 @@ export class QueueClient {
     if (batch_id === null) return null;
     assertListed('queue', paths, this.allFiles);
     this.#countFiles(paths);
+    this.#heartbeats = setInterval(() => void this.#sendHeartbeat(), HEARTBEAT_MILLISECONDS).unref();
     const byPath = new Map(pieces.map(piece => [piece.path, piece]));
     return {
       id: batch_id,

@@ -25,7 +25,7 @@ export interface CompletenessAnswer {
   handed_out_not_recorded: HandedOut[];
   /** Test files that their node reported as run, without recording them. */
   ran_not_recorded: { path: string; node_index: Count }[];
-  /** Test files that went to another node, because theirs was silent for too long or restarted. */
+  /** Test files that went to another node, because theirs was silent for too long, was cancelled or restarted. */
   handed_on: { path: string; node_index: Count }[];
   /** Test files that several nodes recorded. */
   recorded_twice: { path: string; node_indexes: Count[] }[];

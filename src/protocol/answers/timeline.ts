@@ -45,7 +45,7 @@ export interface SpanAnswer {
   /** The node had these files before. */
   is_replay: boolean;
   /** Why the lease of the batch ended early; null: it did not. */
-  lease: 'expired' | 'returned' | 'restarted' | 'closed' | null;
+  lease: 'expired' | 'returned' | 'restarted' | 'cancelled' | 'closed' | null;
   /** The files among `files` that failed; null: the client does not report it. */
   failed: Count[] | null;
 }

@@ -66,6 +66,11 @@ export interface TestQueueMessage extends NodeKey, People, Links {
    * queue has pieces, a node with another runner, or without one, gets a 409.
    */
   pieces?: Text;
+  /**
+   * The client sends a heartbeat every 15 seconds while it works on a batch, and pulls again when an answer says so. When it is silent for longer
+   * than the server allows, its test files go to another node.
+   */
+  sends_heartbeats?: boolean;
 }
 
 /** A batch. Empty `paths` are the end of the queue. */
@@ -73,6 +78,11 @@ export interface TestQueueAnswer {
   paths: string[];
   /** Null at the end of the queue. */
   batch_id: Count | null;
+  /**
+   * No test file is left, but other nodes are at work: the client should pull again after so many seconds, because it gets their files if they
+   * die. Missing: the node is done. Only if the request has `sends_heartbeats`.
+   */
+  pull_again_in?: number;
   /** Expected time of each path in seconds, null if unknown. Only if the request has `wants_times`. */
   times?: (number | null)[];
   /** Of each path that names a piece of a test file, what the client has to run; missing: no path does. */
@@ -126,15 +136,28 @@ export interface QueueForecast {
   };
 }
 
-/** POST /v2/queues/cancel: the process of a node ends, because its CI system cancels it. */
-export interface CancelMessage extends NodeKey {
+/** POST /v2/queues/heartbeat: the process of a node works on its batch. */
+export interface HeartbeatMessage extends NodeKey {
   test_queue_id: Text;
   /** Id of the client's process, as in its pulls. */
   node_uuid: Text;
 }
 
+export interface HeartbeatAnswer {
+  /** Seconds after which the test files go to another node unless the node is heard of again; null: they stay, or they went already. */
+  lease_ends_in: number | null;
+}
+
+/** POST /v2/queues/cancel: the process of a node ends, because its CI system cancels it. Its test files go to other nodes. */
+export interface CancelMessage extends HeartbeatMessage {
+  /** Id of the batch that the node worked on, if it knows what passed of it. */
+  batch_id?: Count;
+  /** The test files of that batch that failed or did not run to their end. The others passed, and stay with the node. */
+  failed_paths?: TestFileList<FailedPath>;
+}
+
 export interface CancelAnswer {
-  /** False: the process has no batch, or another process of the node has begun. */
+  /** False: nothing of this is new, the process has no batch, or another process of the node has begun. */
   is_noted: boolean;
 }
 

@@ -51,7 +51,7 @@ export const apiErrors = {
   // Not 404: newer clients treat a 404 as an outage and silently run every test.
   v2PathNotSupported: (path: string) =>
     new ApiError(422, [
-      `this server has no ${path}: its only paths of version 2 of the API are /v2/queues/queue, /v2/queues/cancel, /v2/test_paths and /v2/test_cases; use a client that needs no others`,
+      `this server has no ${path}: its only paths of version 2 of the API are /v2/queues/queue, /v2/queues/heartbeat, /v2/queues/cancel, /v2/test_paths and /v2/test_cases; use a client that needs no others`,
     ]),
   // Not 404: clients treat it as an outage and silently run without a split.
   versionRepeated: (path: string) =>
@@ -85,6 +85,10 @@ export const apiErrors = {
           'names no queue of this commit, branch and node_total: the server lost it (was its data folder replaced?), or it expired; the remaining test files are unknown, so run this node again',
         ],
       },
+    ]),
+  notAtWork: (node: number) =>
+    new ApiError(409, [
+      `the process node_uuid of node ${node} has no batch of this queue, or another process of the node has begun: a heartbeat changes nothing before the first batch of a process, or after its end`,
     ]),
   unsupportedContentType: (contentType: string) =>
     new ApiError(415, [

@@ -2,6 +2,7 @@ import { toSegments } from '../../base/bytes.js';
 import type { Soon } from '../../base/soon.js';
 import { byName } from '../../protocol/case-outcomes.js';
 import type { Links } from '../../protocol/messages/parameters.js';
+import type { CancelMessage, HeartbeatMessage } from '../../protocol/messages/queue.js';
 import { pieceOf } from '../../protocol/piece-path.js';
 import { digest, type NodeKey, queueKey, splitKey, UNNAMED_CI_RUN } from '../engine/keys.js';
 import { type CaseReport, encodeCases } from '../engine/pieces/case-report.js';
@@ -9,7 +10,7 @@ import type { NodeLinks } from '../engine/ports/ci-runs.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { Store } from '../engine/ports/store.js';
 import { boundFailed } from '../engine/queue/failed.js';
-import type { CancelRequest, QueueRequest } from '../engine/queues.js';
+import type { BatchReport, CancelRequest, HeartbeatRequest, QueueRequest } from '../engine/queues.js';
 import { newRun } from '../engine/recordings.js';
 import type { SplitRequest } from '../engine/splits.js';
 import type { ListName } from '../engine/suites/list-in-body.js';
@@ -21,7 +22,7 @@ import { apiErrors } from './errors.js';
 import { toBuildSubsetMessage } from './read/build.js';
 import { toTestCasesMessage } from './read/cases.js';
 import { toPlanMessage } from './read/plan.js';
-import { isInitialization, toCancelMessage, toQueueMessage, toTestQueueMessage } from './read/queue.js';
+import { isInitialization, toCancelMessage, toHeartbeatMessage, toQueueMessage, toTestQueueMessage } from './read/queue.js';
 import { toSplitMessage } from './read/split.js';
 import type { RawParameters } from './read/validation.js';
 
@@ -99,6 +100,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     run: key.digest,
     batch_uuid,
     report: null,
+    heartbeats: false,
     pieces: null,
     links: null,
   };
@@ -121,7 +123,8 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     wantsLastSplit: false,
     run,
     batch_uuid: `${run} ${batch_index}`,
-    report: { batch_id: message.batch_id ?? null, failed_paths: boundFailed(message.failed_paths ?? []) },
+    report: reportOf(message),
+    heartbeats: message.sends_heartbeats === true,
     pieces: message.pieces ?? null,
     links: isFirstRequest ? linksOf(message) : null,
   };
@@ -132,11 +135,24 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
   return { asked: { request, sizes, echo }, suite };
 }
 
+/** POST /v2/queues/heartbeat */
+function toHeartbeat(sent: RawParameters, project: number): Listing<HeartbeatRequest> {
+  return { asked: processOf(toHeartbeatMessage(sent), project), suite: null };
+}
+
 /** POST /v2/queues/cancel */
 function toCancel(sent: RawParameters, project: number): Listing<CancelRequest> {
-  const { commit_hash, branch, node_total, node_index, test_queue_id, node_uuid } = toCancelMessage(sent);
-  const key = queueKey(project, { commit_hash, branch, node_total }, test_queue_id);
-  return { asked: { key, node_index, run: digest(node_uuid) }, suite: null };
+  const message = toCancelMessage(sent);
+  return { asked: { ...processOf(message, project), report: reportOf(message) }, suite: null };
+}
+
+function processOf(message: HeartbeatMessage, project: number): HeartbeatRequest {
+  const { commit_hash, branch, node_total, node_index, test_queue_id, node_uuid } = message;
+  return { key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id), node_index, run: digest(node_uuid) };
+}
+
+function reportOf({ batch_id, failed_paths = [] }: Pick<CancelMessage, 'batch_id' | 'failed_paths'>): BatchReport {
+  return { batch_id: batch_id ?? null, failed_paths: boundFailed(failed_paths) };
 }
 
 /** The addresses of a message; null: it has none. */
@@ -195,6 +211,7 @@ export const posts = {
   prepareQueue: post({ list: 'test_files', read: toQueue, prepare: prepareQueue }),
   prepareTestQueue: post({ list: 'paths', read: toTestQueue, prepare: prepareQueue }),
   prepareCases: post({ list: null, read: toCases, prepare: (_store, asked: CaseReport[]) => encodeCases(asked) }),
+  prepareHeartbeat: post({ list: null, read: toHeartbeat, prepare: (_store, asked: HeartbeatRequest) => asked }),
   prepareCancel: post({ list: null, read: toCancel, prepare: (_store, asked: CancelRequest) => asked }),
   preparePlan: post({
     list: 'test_files',

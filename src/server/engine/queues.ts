@@ -35,12 +35,17 @@ export interface QueueRequest {
   report: BatchReport | null;
   /** The test runner with which the client runs pieces of files; null: it runs none. */
   pieces: string | null;
+  /** The client sends heartbeats while it works on a batch. */
+  heartbeats: boolean;
   /** Null: the request has none. */
   links: NodeLinks | null;
 }
 
-/** A process of a node that its CI system cancels. */
-export type CancelRequest = Pick<QueueRequest, 'key' | 'node_index' | 'run'>;
+/** A process of a node, which says that it lives. */
+export type HeartbeatRequest = Pick<QueueRequest, 'key' | 'node_index' | 'run'>;
+
+/** A process of a node that its CI system cancels, with the batch that it worked on, if it knows what passed of it. */
+export type CancelRequest = HeartbeatRequest & { report: BatchReport };
 
 export interface BatchReport {
   /** Null: there was no previous batch. */
@@ -57,6 +62,8 @@ export interface Pulled {
   isOtherList: boolean;
   /** The queue has pieces of files for a test runner with which the client runs none, so the node gets nothing. */
   lacksPieces: boolean;
+  /** There is no batch, and the node should wait for files of nodes that are at work. */
+  standsBy: boolean;
   /** The leases that this pull ended: other nodes were silent, or a node came back or restarted. */
   endedLeases: LeaseEnd[];
   /** The batch was handed out now, not repeated. */
@@ -123,18 +130,40 @@ function update(store: Store, asked: Asked): Soon<Saving<Pulled | null>> {
   );
 }
 
-/** Notes that a process of a node is cancelled. The value: whether it had a batch; null: there is no queue. */
-export function cancel(
+/**
+ * Notes that a process of a node is cancelled, and puts its files back into the queue. The value: whether anything of that is new; null: there is no
+ * queue.
+ */
+export function cancel(store: Store, { key, node_index, run, report }: CancelRequest, at: Millis): Soon<Saving<boolean | null>> {
+  const { batch_id: seq } = report;
+  return store.queues.update(
+    key,
+    open => (seq === null ? null : failedFor(store, { node_index, batch_uuid: null, report }, open)),
+    ({ queue }, failed) => {
+      const batch = queue.cancel({ node_index, run }, failed && { seq: seq!, failed }, at);
+      return { value: batch !== null, changes: batch ? [batch] : NO_CHANGES };
+    },
+    at,
+  );
+}
+
+/** What a heartbeat of a node tells: the seconds after which its lease ends; null: it has none. False: its process has no batch. */
+export type Heard = { leaseSeconds: number | null } | false;
+
+/** Renews the lease of a node. The value of null: there is no queue. */
+export function heartbeat(
   { queues }: Pick<Store, 'queues'>,
-  { key, node_index, run }: CancelRequest,
+  { key, node_index, run }: HeartbeatRequest,
   at: Millis,
-): Soon<Saving<boolean | null>> {
-  return queues.update(
+): Soon<Saving<Heard | null>> {
+  return queues.update<null, Heard>(
     key,
     () => null,
     ({ queue }) => {
-      const batch = queue.cancel(node_index, run, at);
-      return { value: batch !== null, changes: batch ? [batch] : NO_CHANGES };
+      const leaseSeconds = queue.heartbeat(node_index, run);
+      // Another process may have handed out a batch that this one does not know.
+      if (leaseSeconds === false) return { value: false, changes: NO_CHANGES };
+      return { value: { leaseSeconds }, changes: NO_CHANGES, isNote: true };
     },
     at,
   );
@@ -203,6 +232,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     batch: null,
     isOtherList: false,
     lacksPieces: false,
+    standsBy: false,
     endedLeases: [],
     isNewBatch: false,
     isNewQueue: false,
@@ -227,12 +257,15 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     const acknowledged = report && facts.failed && queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, facts.failed);
     if (acknowledged) changes.push(acknowledged);
     const hadCancelled = request.isFirstRequest && queue.hasCancelled;
+    if (facts.heard) queue.hear(facts.heard);
     const handed = queue.pull(asked, at);
     value.batch = handed?.batch ?? null;
     value.isNewBatch = handed?.isNew ?? false;
     value.isBack = hadCancelled && value.isNewBatch;
-    if (!handed) value.observed = queue.takeObserved();
-    else if (request.isFirstRequest && report && handed.batch.decision) value.expectedEnd = queue.expectedEnd(at);
+    if (!handed) {
+      value.observed = queue.takeObserved();
+      value.standsBy = request.heartbeats && !request.isFirstRequest && queue.standsBy(node_index);
+    } else if (request.isFirstRequest && report && handed.batch.decision) value.expectedEnd = queue.expectedEnd(at);
   } else if (!report) {
     // A client that reports pulls in the same process afterwards. For any other client this request is a restart.
     queue.restartNode(node_index);
@@ -260,6 +293,7 @@ function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedR
   };
   if (runs_before !== undefined) pulled.runs_before = runs_before;
   if (report) pulled.acknowledges = true;
+  if (request.heartbeats) pulled.heartbeats = true;
   if (notRun) pulled.notRun = notRun;
   return pulled;
 }
@@ -271,6 +305,8 @@ interface Facts {
   recordedRunId: string | null;
   failed: Failed | null;
   notRun?: ReadonlySet<number>;
+  /** The uptimes at which other processes heard of nodes, if some lease ends; missing: none does. */
+  heard?: Iterable<readonly [node: number, at: number]>;
 }
 
 const NONE_FAILED: Failed = { failed: [] };
@@ -281,7 +317,7 @@ const NO_FACTS_NONE_FAILED: Facts = { recordedRunId: null, failed: NONE_FAILED }
 function factsFor(store: Store, request: QueueRequest, open: OpenQueue): Soon<Facts> {
   const { report, isFirstRequest, takesNothing } = request;
   if (takesNothing) return NO_FACTS;
-  if (isFirstRequest || (report && hasFailures(report))) return readFacts(store, request, open);
+  if (isFirstRequest || (report && hasFailures(report)) || open.queue.areLeasesEnding) return readFacts(store, request, open);
   return report && report.batch_id !== null ? NO_FACTS_NONE_FAILED : NO_FACTS;
 }
 
@@ -291,11 +327,12 @@ async function readFacts(store: Store, request: QueueRequest, open: OpenQueue): 
   const { project, build } = key;
   const node: NodeKey = { ...build, node_index };
   const failed = await failedFor(store, request, open);
-  if (!isFirstRequest) return { recordedRunId: null, failed };
+  const heard = queue.areLeasesEnding ? await store.queues.heardElsewhere(id) : null;
+  if (!isFirstRequest) return { recordedRunId: null, failed, ...(heard && { heard }) };
   const since = beginningOf(info);
   const runs_before = await runsRecorded(store.builds, project, build);
   const recordedRunId = wantsLastSplit || (!report && info.copied !== null) ? await lastRunId(store.builds, project, node, since) : null;
-  const facts: Facts = { runs_before, recordedRunId, failed };
+  const facts: Facts = { runs_before, recordedRunId, failed, ...(heard && { heard }) };
   const finished = report ? queue.filesOf(node_index) : [];
   const paths = finished.length === 0 ? null : await pathsNotRun(store.builds, project, node, since);
   if (paths && paths.size > 0) {
@@ -306,7 +343,11 @@ async function readFacts(store: Store, request: QueueRequest, open: OpenQueue): 
 }
 
 /** The failures in the batch that the node reports on; null: it reports on none. */
-async function failedFor(store: Store, { node_index, batch_uuid, report }: QueueRequest, { id, queue }: OpenQueue): Promise<Failed | null> {
+async function failedFor(
+  store: Store,
+  { node_index, batch_uuid, report }: Pick<QueueRequest, 'node_index' | 'batch_uuid' | 'report'>,
+  { id, queue }: OpenQueue,
+): Promise<Failed | null> {
   if (!report || report.batch_id === null) return null;
   const batch = hasFailures(report) ? queue.batchOf({ node_index, batch_uuid }, report.batch_id) : null;
   return batch ? failedOf(batch, await pathsOfQueue(store, id, batch.files), report.failed_paths) : NONE_FAILED;

@@ -302,10 +302,16 @@ function ownerOf(access: Access, token: string): number | null {
   return knownToken(access, token)?.project ?? null;
 }
 
-function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, uptime: () => number): LeasePolicy | null {
+function leaseOf({ leaseSeconds, leaseFactor, leaseGraceSeconds }: Config, now: () => number, uptime: () => number): LeasePolicy | null {
+  if (leaseSeconds === 0 && leaseFactor === 0) return null;
   const start = uptime();
-  const uptimeAt = (millis: number) => Math.max(start, uptime() - Math.max(0, now() - millis));
-  return leaseFactor === 0 ? null : { factor: leaseFactor, graceMilliseconds: 1000 * leaseGraceSeconds, uptime, uptimeAt };
+  return {
+    silenceMilliseconds: leaseSeconds === 0 ? Infinity : 1000 * leaseSeconds,
+    factor: leaseFactor,
+    graceMilliseconds: 1000 * leaseGraceSeconds,
+    uptime,
+    uptimeAt: millis => Math.max(start, uptime() - Math.max(0, now() - millis)),
+  };
 }
 
 /** Ensures that the project "default" exists with this token. */

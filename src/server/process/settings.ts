@@ -206,10 +206,21 @@ const definitions = {
       throw new Error('must be a number from 0.01 to 600');
     },
   },
+  leaseSeconds: {
+    value: '<seconds>',
+    defaultText: '90',
+    help: 'reassign the batch of a node that sends heartbeats when it is silent for this long; 0: never',
+    parse: (text: string) => {
+      const value = numberOf(text);
+      // Clients send one every 15 seconds, and some get lost.
+      if (value === 0 || (Number.isInteger(value) && value >= 45 && value <= 86_400)) return value;
+      throw new Error('must be 0 or a whole number from 45 to 86400');
+    },
+  },
   leaseFactor: {
     value: '<number>',
     defaultText: '0',
-    help: 'reassign a batch (at most once) when its node is silent for this multiple of the expected duration of the batch; 0: never',
+    help: 'reassign the batch of any other node (at most once) when it is silent for this multiple of the expected duration of the batch; 0: never',
     parse: (text: string) => {
       const value = numberOf(text);
       if (value === 0 || (value >= 1 && value <= 1000)) return value;
@@ -219,7 +230,7 @@ const definitions = {
   leaseGraceSeconds: {
     value: '<seconds>',
     defaultText: '300',
-    help: 'extra seconds of silence allowed before a batch is reassigned',
+    help: 'extra seconds of silence allowed to such a node',
     parse: wholeNumber(0, 86_400),
   },
   /** See memory-bounds.ts. */

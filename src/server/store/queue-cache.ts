@@ -56,6 +56,10 @@ export class QueueCache<Cached extends CachedQueue> {
     return open;
   }
 
+  values(): Iterable<Cached> {
+    return this.#queues.values();
+  }
+
   /** Keeps a queue after a verb, which may have changed its size. */
   keep(key: string, open: Cached): void {
     this.delete(key);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../../harness/clock.js';
 import { getCompleteness, recordPaths } from '../../harness/completeness.js';
-import { buildKey, manyPaths } from '../../harness/messages.js';
+import { buildKey, manyPaths, sortPaths } from '../../harness/messages.js';
 import { QueueNode } from '../../harness/queue-node.js';
 import { startServer, type TestServer } from '../../harness/server.js';
 
@@ -111,7 +111,7 @@ describe('a CI run', () => {
     });
   });
 
-  it('of which a single job was ended while the others went on misses files', async () => {
+  it('of which a single job was ended is complete when the others went on, and ran its files', async () => {
     const { server, clock, nodes } = await started();
     await nodes[0].cancel();
     const ran = [...nodes[1].paths];
@@ -119,9 +119,10 @@ describe('a CI run', () => {
     while (nodes[1].paths.length > 0) ran.push(...(await nodes[1].next()));
     await recordPaths(server, 1, ran, { ci_build_id: RUN });
     expect(await shown(server)).toMatchObject({
-      ...{ ...MISSING, cancelled: [0], line: MISSING },
-      counted: { builds: 1, incomplete: 1, cancelled: 0, passed: 0 },
-      gate: { status: 409, may_be_empty: false },
+      ...{ ...COMPLETE, cancelled: [0], line: COMPLETE },
+      verdict: expect.stringContaining('Node 0 was cancelled, and other nodes ran its files.') as string,
+      counted: { builds: 1, incomplete: 0, cancelled: 0, passed: 1 },
+      gate: { status: 200 },
     });
   });
 
@@ -158,12 +159,30 @@ describe('a CI run', () => {
     expect(await shown(server)).toMatchObject({ ...{ is_running: false, state: 'recorded' }, gate: { status: 200 } });
   });
 
-  it('has a pull that was on its way when its node was cancelled go to that node, cancelled, too', async () => {
+  it('hands nothing to a pull that was on its way when its node was cancelled', async () => {
     const { server, nodes } = await started();
     for (const node of nodes) await node.cancel();
-    await nodes[0].next();
-    expect(nodes[0].paths).not.toEqual([]);
+    expect(await nodes[0].next()).toEqual([]);
     expect(await shown(server)).toMatchObject({ ...CANCELLED, cancelled: [0, 1] });
+  });
+
+  it('goes on without a node that was cancelled: the others get its files, but not those that it reports as passed', async () => {
+    const { server, clock, nodes } = await started();
+    const [leaving, staying] = nodes;
+    const [passed, ...rest] = leaving.paths;
+    await leaving.cancel();
+    expect(await leaving.cancel(rest)).toBe(true);
+    expect(await leaving.cancel(rest)).toBe(false);
+    await recordPaths(server, 0, [passed!], { ci_build_id: RUN });
+    clock.advance({ seconds: 40 });
+    const ran = [...staying.paths, ...(await staying.pullAll())];
+    expect(sortPaths([passed!, ...ran])).toEqual(sortPaths(SUITE));
+    expect(ran).toEqual(expect.arrayContaining(rest));
+    clock.advance({ seconds: 10 });
+    await recordPaths(server, 1, ran, { ci_build_id: RUN });
+    expect(await shown(server)).toMatchObject({ ...COMPLETE, cancelled: [0], gate: { status: 200 } });
+    const { json } = await getCompleteness(server, { node_build_id: RUN });
+    expect(json.handed_on.map(({ path }: any) => path)).toEqual(rest);
   });
 });
 

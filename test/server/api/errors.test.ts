@@ -36,7 +36,7 @@ describe('a request to an unknown endpoint', () => {
   });
 
   it.each([
-    ['/v2/paths', 'version 2 of the API are /v2/queues/queue, /v2/queues/cancel, /v2/test_paths and /v2/test_cases'],
+    ['/v2/paths', 'version 2 of the API are /v2/queues/queue, /v2/queues/heartbeat, /v2/queues/cancel, /v2/test_paths and /v2/test_cases'],
     ['/v1/v2/queues/queue', 'leave that out'],
   ])('of another version, %s, gets a 422 that names the cause', async (path, cause) => {
     expect(await server.post(path, {})).toMatchObject(refusal(422, expect.stringContaining(cause)));
@@ -95,7 +95,7 @@ describe('a body that cannot be read', () => {
 
 it.each([
   ['/v2/test_cases', 1_048_576],
-  ['/v2/queues/cancel', 262_144],
+  ['/v2/queues/heartbeat', 262_144],
   ['/dashboard/sign_in', 65_536],
 ])('a body for %s over %i bytes gets a 413', async (path, most) => {
   const server = await startServer();

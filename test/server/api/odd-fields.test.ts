@@ -37,9 +37,13 @@ const ofNodes: Readonly<Record<string, Fields[]>> = {
   ],
   '/v2/queues/queue': [
     testQueueMessage({ ...people, ...links, ...first, test_files_digest, paths, sizes: [1, 2], skip_pull: false, pieces: 'pytest' }),
-    testQueueMessage({ ...later, wants_times: true, pieces: 'pytest', batch_index: 1, batch_id: 1, failed_paths: [paths[0]] }),
+    testQueueMessage({ ...later, wants_times: true, sends_heartbeats: true, batch_index: 1, batch_id: 1, failed_paths: [paths[0]] }),
   ],
-  '/v2/queues/cancel': [{ ...node, test_queue_id: '100', node_uuid: 'a process' }],
+  '/v2/queues/heartbeat': [{ ...node, test_queue_id: '100', node_uuid: 'a process' }],
+  '/v2/queues/cancel': [
+    { ...node, test_queue_id: '100', node_uuid: 'a process' },
+    { ...node, test_queue_id: '100', node_uuid: 'a process', batch_id: 0, failed_paths: ['a_spec.rb'] },
+  ],
   '/v2/test_cases': [
     {
       ...node,
@@ -179,6 +183,8 @@ describe('a message with an odd value in one place is accepted, or gets an error
   it.each(Object.entries(ofNodes))('POST %s', (path, messages) =>
     tryOut(true, async to => {
       const client = await to.project();
+      // A heartbeat is refused from a process that has no batch.
+      if (path === '/v2/queues/heartbeat') await client.post('/v2/queues/queue', { ...ofNodes['/v2/queues/queue']![0], ...messages[0] });
       return { messages, post: body => client.post(path, body) };
     }),
   );

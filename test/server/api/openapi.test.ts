@@ -80,7 +80,7 @@ describe('GET /v1/openapi.json', () => {
     const { document, expectValid } = await readDocument();
     const bodies = Object.values<any>(document.paths).flatMap(({ post }) => (post ? [post.requestBody, post.responses[200]] : []));
     const contents = bodies.flatMap(body => body?.content['application/json'] ?? []);
-    expect(contents).toHaveLength(13);
+    expect(contents).toHaveLength(15);
     for (const { schema, example } of contents) expectValid(schema, example);
   });
 

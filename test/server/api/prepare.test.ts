@@ -98,6 +98,7 @@ const parameters: { [K in keyof Posts]: object } = {
     ci_build_id: 17,
     files: paths(100).map(path => ({ path, seconds: 2, cases: [{ name: 'größe', seconds: 1, outcome: 'passed' }] })),
   },
+  prepareHeartbeat: { ...key, ...person, test_queue_id: 17, node_uuid: 'n-1' },
   prepareCancel: { ...key, ...person, test_queue_id: 17, node_uuid: 'n-1' },
   preparePlan: { branch: 'main', nodes: '1..4', test_files: testFiles(400) },
   prepareTestQueue: {

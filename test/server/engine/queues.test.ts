@@ -24,6 +24,7 @@ const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest =>
   run: key.digest,
   batch_uuid: null,
   report: null,
+  heartbeats: false,
   pieces: null,
   links: null,
 });
@@ -32,7 +33,7 @@ const ASKED = { repeatsNewest: false, sizes: [], pieces: null };
 
 it('a pull that ends the lease of a silent node reports it, even if the node comes back before the change is on disk', async () => {
   let uptime = 0;
-  const lease = { factor: 1, graceMilliseconds: GRACE, uptime: () => uptime, uptimeAt: () => uptime };
+  const lease = { silenceMilliseconds: Infinity, factor: 1, graceMilliseconds: GRACE, uptime: () => uptime, uptimeAt: () => uptime };
   const store = memoryStore({ lease });
   const planned = (await planQueue(store, key, suite, ASKED, { isWorker: false, pullCost: 0 }))!;
   const first = await whenSaved(pull(store, requestOf(0, true), planned, waitingCaller, NOW));
@@ -48,7 +49,9 @@ it('a pull that ends the lease of a silent node reports it, even if the node com
 });
 
 it('a pull whose client has left tells nothing of its node: neither a restart, nor that it asks for more', async () => {
-  const store = memoryStore({ lease: { factor: 1, graceMilliseconds: GRACE, uptime: () => 0, uptimeAt: () => 0 } });
+  const store = memoryStore({
+    lease: { silenceMilliseconds: Infinity, factor: 1, graceMilliseconds: GRACE, uptime: () => 0, uptimeAt: () => 0 },
+  });
   const planned = (await planQueue(store, key, suite, ASKED, { isWorker: false, pullCost: 0 }))!;
   const handed: number[] = [];
   for (let isFirst = true; ; isFirst = false) {

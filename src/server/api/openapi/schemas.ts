@@ -53,6 +53,8 @@ const { schemas: allSchemas } = typia.json.schemas<
     queue.ConnectFailed,
     queue.TestQueueMessage,
     queue.TestQueueAnswer,
+    queue.HeartbeatMessage,
+    queue.HeartbeatAnswer,
     queue.CancelMessage,
     queue.CancelAnswer,
     cases.TestCasesMessage,

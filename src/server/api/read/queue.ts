@@ -1,5 +1,5 @@
 import typia from 'typia';
-import type { CancelMessage, QueueMessage, TestPathsQuery, TestQueueMessage } from '../../../protocol/messages/queue.js';
+import type { CancelMessage, HeartbeatMessage, QueueMessage, TestPathsQuery, TestQueueMessage } from '../../../protocol/messages/queue.js';
 import { dropUnusableLinks } from './links.js';
 import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 
@@ -32,6 +32,10 @@ export const toTestQueueMessage = reader(typia.misc.literals<keyof TestQueueMess
     if (isInitialization(message) && !message.paths?.length) errors.paths = [PARAMETER_REQUIRED];
     return errors;
   },
+});
+
+export const toHeartbeatMessage = reader(typia.misc.literals<keyof HeartbeatMessage>(), typia.createValidate<HeartbeatMessage>(), {
+  check: checkNodeIndex,
 });
 
 export const toCancelMessage = reader(typia.misc.literals<keyof CancelMessage>(), typia.createValidate<CancelMessage>(), {

@@ -5,6 +5,7 @@ import { limits } from '../../../protocol/limits.js';
 import type {
   CancelAnswer,
   ConnectFailed,
+  HeartbeatAnswer,
   QueueAnswer,
   QueueForecast,
   TestPathsAnswer,
@@ -20,7 +21,8 @@ import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { type Batch, decisionOf } from '../../engine/queue/batch.js';
 import type { ExpectedEnd } from '../../engine/queue/expected-end.js';
-import { cancel, type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
+import { STANDBY_PULL_SECONDS } from '../../engine/queue/leases.js';
+import { cancel, heartbeat, type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
 import { refusals } from '../../engine/refusal.js';
 import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
@@ -95,7 +97,13 @@ const version2: QueueEncoding = {
   job: 'prepareTestQueue',
   ciRun: 'test_queue_id',
   connectFailed: () => CONNECT_FAILED,
-  empty: (_, url, echo): TestQueueAnswer => ({ paths: [], batch_id: null, ...echo, ...(url !== null && { url }) }),
+  empty: ({ standsBy }, url, echo): TestQueueAnswer => ({
+    paths: [],
+    batch_id: null,
+    ...(standsBy && { pull_again_in: STANDBY_PULL_SECONDS }),
+    ...echo,
+    ...(url !== null && { url }),
+  }),
   batch(_, batch, encoded, cuts, echo, forecast) {
     const files = filesToRun(batch, encoded);
     const paths = files.map(({ path }) => path);
@@ -107,6 +115,17 @@ const version2: QueueEncoding = {
 };
 
 type PreparedQueue = PreparedBy<'prepareQueue'>;
+
+function renewLease(context: Context, request: Request): Soon<Answer> {
+  const { store, now } = context;
+  return whenKnown(prepare(context, 'prepareHeartbeat', request), ({ prepared }) =>
+    whenKnown(heartbeat(store, prepared, now()), ({ value }) => {
+      if (value === null) throw apiErrors.queueNotFound('test_queue_id');
+      if (value === false) throw apiErrors.notAtWork(prepared.node_index);
+      return json(200, { lease_ends_in: value.leaseSeconds } satisfies HeartbeatAnswer);
+    }),
+  );
+}
 
 function cancelNode(context: Context, request: Request): Soon<Answer> {
   const { store, summarizer, now } = context;
@@ -260,6 +279,7 @@ const LEASE_MESSAGES = {
   expired: 'lease expired; batch returned to the queue',
   restarted: 'node restarted; batch returned to the queue',
   returned: 'node returned after its lease expired',
+  cancelled: 'node cancelled; batch returned to the queue',
 };
 
 const NONE: TestPathsAnswer = { failed_paths: [] };
@@ -327,14 +347,29 @@ export const queues = [
       '409': refusal('The request has a `test_files_digest`, and the queue was made from another list.'),
     },
   }),
+  post('/v2/queues/heartbeat', renewLease, {
+    bodyBytes: limits.heartbeatBytesPerRequest,
+    operationId: 'sendHeartbeat',
+    tag: 'Queue mode',
+    summary: 'Say that the process of a node works on its batch.',
+    description:
+      'Send one every 15 seconds while a batch runs, if no pull comes meanwhile, and `sends_heartbeats` in each pull. When a node that does so is silent for longer than `BALLAST_LEASE_SECONDS`, its test files go to other nodes.',
+    body: { schemas: ['HeartbeatMessage'], example: { ...example.node, test_queue_id: '1', node_uuid: example.id } },
+    responses: {
+      '200': response('When the lease ends.', { schemas: ['HeartbeatAnswer'], example: { lease_ends_in: 90 } }),
+      '409': refusal('The process has no batch, or another process of the node has begun.'),
+    },
+  }),
   post('/v2/queues/cancel', cancelNode, {
-    bodyBytes: limits.cancelBytesPerRequest,
     operationId: 'cancelNode',
     tag: 'Queue mode',
     summary: 'Say that the process of a node ends, because its CI system cancels it.',
     description:
-      'When all nodes that work on a queue have said so, its CI run has ended as cancelled. The files of the node stay with it until its lease ends. A node that pulls again works again.',
-    body: { schemas: ['CancelMessage'], example: { ...example.node, test_queue_id: '1', node_uuid: example.id } },
+      'Its test files go to the nodes that pull next. Say it at once, and again with `batch_id` and `failed_paths` when it is known what passed. The process gets no more files; another process of the node works again. When all nodes that work on a queue have said so, its CI run has ended as cancelled.',
+    body: {
+      schemas: ['CancelMessage'],
+      example: { ...example.node, test_queue_id: '1', node_uuid: example.id, batch_id: 1, failed_paths: [] },
+    },
     responses: { '200': response('Whether it was noted.', { schemas: ['CancelAnswer'], example: { is_noted: true } }) },
   }),
   get('/v2/test_paths', failedOnBranch, {

@@ -31,6 +31,8 @@ export interface Queues {
    * fails, the caller gets a 503 and may try again.
    */
   update<Facts, Value>(key: QueueKey, facts: ReadFacts<Facts>, verb: Verb<Facts, Value>, at: Millis): Soon<Saving<Value | null>>;
+  /** The uptimes of this process at which others heard of nodes of a queue, a few seconds late. Null: there is no other process. */
+  heardElsewhere(queue: string): Soon<[node: number, at: number][]> | null;
   /** Notes that a node sent another list of test files, unless that is noted already. */
   noteOtherList(queue: QueueInfo, difference: string): Promise<void>;
   /** The batches of this queue that are on disk, oldest first. */

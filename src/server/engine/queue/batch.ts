@@ -40,15 +40,20 @@ export interface Batch {
   repeated?: true;
   /** Missing: the node may be working on it. */
   lease?: EndedLease;
-  /** When its node said that it was cancelled. Its files stay with it until its lease ends. */
+  /** When its node said that it was cancelled. */
   cancelled_at?: number;
+  /** The client sends heartbeats while it works on the batch. */
+  heartbeats?: true;
+  /** When the node had run it and found no file left. */
+  ended_at?: number;
 }
 
 /**
  * The end of a lease. `expired`: the node was silent for too long, and its files went back to the queue. `returned`: that node came back.
- * `restarted`: the node restarted, and its files went back to the queue. `closed`: the node finished it.
+ * `restarted`: the node restarted, and its files went back to the queue. `cancelled`: the node was cancelled, and those of its files went back
+ * that it did not report as passed. `closed`: the node finished it.
  */
-export type EndedLease = 'expired' | 'returned' | 'restarted' | 'closed';
+export type EndedLease = 'expired' | 'returned' | 'restarted' | 'cancelled' | 'closed';
 
 /** Paths of test cases, by the file that they are in. */
 export type CasesByFile = [file: number, paths: string[]][];
@@ -67,6 +72,8 @@ export interface Pull {
   wantsLastSplit: boolean;
   /** The client acknowledges what it ran. Its first request gets the files that the node has not run or that failed. */
   acknowledges?: true;
+  /** The client sends heartbeats while it works on a batch. */
+  heartbeats?: true;
   /** Only in a first request: files that the node recorded, but not as run. A file that cannot be loaded reports no failed test. */
   notRun?: ReadonlySet<number>;
   /** The id of the last run that the node recorded since this queue began; null: it recorded none. */
@@ -76,8 +83,23 @@ export interface Pull {
 }
 
 /** Tells whether the files of a batch went back to the queue, and its node did not return. */
-export function isRequeued({ lease }: Batch): boolean {
-  return lease === 'expired' || lease === 'restarted';
+export function isRequeued({ lease }: { lease?: EndedLease | null }): boolean {
+  return lease === 'expired' || lease === 'restarted' || lease === 'cancelled';
+}
+
+/** A file that ends each node that runs it must not end them all. Without heartbeats, it may only take long. */
+const MOST_REASSIGNED = 3;
+const MOST_REASSIGNED_WITHOUT_HEARTBEATS = 1;
+
+/** Tells whether a file of an expired batch, which was taken from silent nodes so often, goes to another node. */
+export function mayBeReassigned({ delivered, heartbeats }: Batch, times: number): boolean {
+  // Files that never reached this node were not reassigned to it.
+  return !delivered || times < (heartbeats ? MOST_REASSIGNED : MOST_REASSIGNED_WITHOUT_HEARTBEATS);
+}
+
+/** The files of a cancelled batch that its node did not report as passed. */
+export function givenBack({ files, failed }: Batch): readonly number[] {
+  return failed ?? files;
 }
 
 /** Tells whether the files of a batch ever went to another node. */
@@ -103,15 +125,18 @@ export function isSameReplay(replay: Batch, { run, recordedRunId, acknowledges }
 /** Returns 1 for each file of the queue that is handed out after these batches, applied in order, and 0 for the others. */
 export function takenFiles(batches: Iterable<Batch>, fileCount: number): Uint8Array {
   const taken = new Uint8Array(fileCount);
-  const reassigned = new Set<number>();
-  for (const { files, isReplay, lease, delivered } of batches) {
+  const reassigned = new Map<number, number>();
+  for (const batch of batches) {
+    const { files, isReplay, lease } = batch;
     // A replay takes nothing: its files may have been put back before.
     if (!isReplay) for (const file of files) taken[file] = 1;
     if (lease === 'restarted') for (const file of files) taken[file] = 0;
+    if (lease === 'cancelled') for (const file of givenBack(batch)) taken[file] = 0;
     if (lease !== 'expired' && lease !== 'returned') continue;
     for (const file of files) {
-      if (lease === 'expired' && !(delivered && reassigned.has(file))) taken[file] = 0;
-      reassigned.add(file);
+      const times = reassigned.get(file) ?? 0;
+      if (lease === 'expired' && mayBeReassigned(batch, times)) taken[file] = 0;
+      reassigned.set(file, times + 1);
     }
   }
   return taken;

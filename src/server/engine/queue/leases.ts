@@ -1,9 +1,12 @@
 import type { RemainingFiles } from '../../planning/batching/remaining-files.js';
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
-import type { Batch, EndedLease, Pull } from './batch.js';
+import { type Batch, type EndedLease, mayBeReassigned, type Pull } from './batch.js';
 
-/** The time for which a node may be silent with a batch: `factor` times the expected duration of the batch, plus the grace. */
+/** The time for which a node may be silent with a batch. */
 export interface LeasePolicy {
+  /** Of a node that sends heartbeats; Infinity: for ever. */
+  silenceMilliseconds: number;
+  /** Of any other: `factor` times the expected duration of the batch, plus the grace. 0: for ever. */
   factor: number;
   graceMilliseconds: number;
   /** Milliseconds on a monotonic clock. */
@@ -12,20 +15,49 @@ export interface LeasePolicy {
   uptimeAt: (millis: number) => number;
 }
 
+/** A node that sends heartbeats may keep a batch for this time, or for this multiple of the expected duration if that is longer. */
+const LONGEST_BATCH_MILLISECONDS = 3_600_000;
+const LONGEST_BATCH_FACTOR = 8;
+
+/** Nodes send a heartbeat three times in this time. If the server hears of none at all for so long, it could not be reached. */
+const OUTAGE_MILLISECONDS = 45_000;
+
+/** A node that stands by pulls again after this time: the CI run ends so much later. */
+export const STANDBY_PULL_SECONDS = 1;
+/** If it does not within this time, another one may stand by. */
+const STANDBY_SILENCE_MILLISECONDS = 15_000;
+/** A node stands by for this time at most, unless another one has been silent for longer than a lost heartbeat explains. */
+const STANDBY_MILLISECONDS = 300_000;
+const LONG_SILENCE_MILLISECONDS = 40_000;
+
 interface ActiveLease {
   batch: Batch;
-  weight: number;
-  /** The uptime at the node's last request. */
-  heartbeatAt: number;
+  /** The uptime at which the batch was handed out, or read back: until then the node may have told another process that it lives. */
+  from: number;
+  /** The uptime at the node's last request; 0: there was none. */
+  heardAt: number;
+  /** Milliseconds of silence after which the lease ends. */
+  patience: number;
+  /** The uptime at which it ends although the node is not silent. */
+  endsAt: number;
+}
+
+interface Standby {
+  node: number;
+  since: number;
+  heardAt: number;
 }
 
 /** The batches that nodes work on, one a node. When a lease ends before its batch is done, the files go back to the queue. */
 export class Leases {
   readonly #active = new Map<number, ActiveLease>();
-  /** Files that were taken from a silent node. Each file is taken at most once. */
-  readonly #reassigned = new Set<number>();
+  /** How often files were taken from silent nodes. */
+  readonly #reassigned = new Map<number, number>();
   /** No lease expires before this uptime. */
   #nextExpiry = Infinity;
+  /** The uptime at the last request of any node. */
+  #heardAt = 0;
+  #standby: Standby | null = null;
 
   /** @param changed receives the batches whose leases end */
   constructor(
@@ -39,25 +71,42 @@ export class Leases {
     return this.#active.get(node)?.batch ?? null;
   }
 
-  /** Adds a batch that is handed out now, or was before the queue was read back. */
-  add(batch: Batch, weight: number): void {
-    const { node_index, lease, files, handed_at } = batch;
-    if (lease === 'expired' || lease === 'returned') for (const file of files) this.#reassigned.add(file);
-    if (lease !== undefined && lease !== 'expired') {
+  /**
+   * Adds a batch that is handed out now, or was before the queue was read back.
+   * @param weight what its files were to take
+   */
+  add(batch: Batch, weight: number, isReadBack: boolean): void {
+    const { node_index, lease, files, handed_at, heartbeats } = batch;
+    const { silenceMilliseconds, factor, graceMilliseconds, uptime, uptimeAt } = this.policy;
+    if (lease === 'expired' || lease === 'returned')
+      for (const file of files) this.#reassigned.set(file, (this.#reassigned.get(file) ?? 0) + 1);
+    const isOver = (lease !== undefined && lease !== 'expired') || batch.failed !== undefined;
+    if (isOver || (heartbeats ? silenceMilliseconds === Infinity : factor === 0)) {
       this.#active.delete(node_index);
       return;
     }
-    const active = { batch, weight, heartbeatAt: this.policy.uptimeAt(handed_at) };
+    const handedAt = uptimeAt(handed_at);
+    const expected = (1000 * weight) / WEIGHTS_PER_SECOND;
+    const active: ActiveLease = {
+      batch,
+      from: heartbeats && isReadBack ? uptime() : handedAt,
+      heardAt: 0,
+      patience: heartbeats ? silenceMilliseconds : factor * expected + graceMilliseconds,
+      endsAt: heartbeats ? handedAt + Math.max(LONGEST_BATCH_MILLISECONDS, LONGEST_BATCH_FACTOR * expected) : Infinity,
+    };
     this.#active.set(node_index, active);
-    this.#nextExpiry = Math.min(this.#nextExpiry, this.#expiryOf(active));
+    this.#nextExpiry = Math.min(this.#nextExpiry, expiryOf(active));
   }
 
   /** Takes over when nodes were heard of from the leases of a queue that this one replaces. */
   adopt(before: Leases, isSame: (a: Batch, b: Batch) => boolean): void {
-    for (const [node, { batch, heartbeatAt }] of before.#active) {
+    for (const [node, { batch, from, heardAt }] of before.#active) {
       const own = this.#active.get(node);
-      if (own && isSame(own.batch, batch)) own.heartbeatAt = Math.max(own.heartbeatAt, heartbeatAt);
+      if (own && isSame(own.batch, batch)) Object.assign(own, { from, heardAt });
     }
+    this.#nextExpiry = 0;
+    this.#heardAt = before.#heardAt;
+    this.#standby = before.#standby;
   }
 
   release(node: number): void {
@@ -71,21 +120,75 @@ export class Leases {
     this.release(node);
   }
 
+  /** Renews the lease of a node. Returns the seconds after which it ends unless the node is heard of; null: the node has none. */
+  renew(node: number): number | null {
+    this.#noteOutage();
+    const active = this.#active.get(node);
+    if (!active) return null;
+    active.heardAt = this.policy.uptime();
+    if (active.batch.lease !== undefined) return null;
+    return Math.max(0, expiryOf(active) - active.heardAt) / 1000;
+  }
+
+  /** The nodes that were heard of since an uptime, with the uptime of each. */
+  heardSince(since: number): [node: number, at: number][] {
+    const heard: [number, number][] = [];
+    for (const [node, { batch, heardAt }] of this.#active) if (batch.heartbeats && heardAt > since) heard.push([node, heardAt]);
+    return heard;
+  }
+
+  /** Tells whether a lease of a node that sends heartbeats ends now, unless another process has heard of the node. */
+  get areEnding(): boolean {
+    const now = this.policy.uptime();
+    if (now < this.#nextExpiry) return false;
+    for (const active of this.#active.values())
+      if (active.batch.heartbeats && active.batch.lease === undefined && now >= expiryOf(active)) return true;
+    return false;
+  }
+
+  /** Takes over the uptimes at which other processes heard of nodes. */
+  hear(heard: Iterable<readonly [node: number, at: number]>): void {
+    for (const [node, at] of heard) {
+      const active = this.#active.get(node);
+      if (active) active.heardAt = Math.max(active.heardAt, at);
+    }
+  }
+
   /**
    * Renews the lease of a node that repeats a pull, or ends it when the node asks for another batch. Then ends the leases of silent nodes.
    * @param isAnswering whether a node's answer is being sent: its lease does not expire
    */
-  heartbeat(pull: Pull, isRepeated: boolean, isAnswering: (node: number) => boolean): void {
-    const active = this.#active.get(pull.node_index);
-    if (active) active.heartbeatAt = this.policy.uptime();
-    const previous = active && !isRepeated ? active.batch : null;
+  pulled(pull: Pull, isRepeated: boolean, isAnswering: (node: number) => boolean): void {
+    this.renew(pull.node_index);
+    const previous = isRepeated ? null : this.batchOf(pull.node_index);
     if (previous) {
       this.#end(previous, pull);
       this.release(pull.node_index);
     }
     for (const batch of this.#expired(isAnswering)) this.#requeue(batch, 'expired');
     // No later batch in the journal will show that this one is finished.
-    if (previous && previous.lease === undefined && this.remaining.weight === 0) this.#setLease(previous, 'closed');
+    const isOpen = previous && previous.lease === undefined && previous.failed === undefined;
+    if (isOpen && this.remaining.weight === 0) this.#setLease(previous, 'closed');
+  }
+
+  /** Tells whether a node, for which no file is left, should wait for those of nodes that are at work. One node waits at a time. */
+  standsBy(node: number): boolean {
+    const now = this.policy.uptime();
+    let atWork = 0;
+    let isSilent = false;
+    for (const [other, { batch, from, heardAt }] of this.#active) {
+      if (other === node || batch.lease !== undefined) continue;
+      atWork += 1;
+      isSilent ||= now - Math.max(from, heardAt) > LONG_SILENCE_MILLISECONDS;
+    }
+    const standby = this.#standby;
+    const isTaken = standby && standby.node !== node && now - standby.heardAt < STANDBY_SILENCE_MILLISECONDS;
+    if (isTaken) return false;
+    const since = standby?.node === node ? standby.since : now;
+    this.#standby = { node, since, heardAt: now };
+    if (atWork > 0 && (isSilent || now - since < STANDBY_MILLISECONDS)) return true;
+    this.#standby = null;
+    return false;
   }
 
   /** Ends the lease of a node that asks for another batch: it ran the previous one, unless it restarted. */
@@ -113,10 +216,10 @@ export class Leases {
   }
 
   /** Returns the files of an expired batch that go to another node. */
-  #reassign({ files, delivered }: Batch): number[] {
-    // Files that never reached this node were not reassigned to it.
-    const reassigned = delivered ? files.filter(file => !this.#reassigned.has(file)) : files;
-    for (const file of reassigned) this.#reassigned.add(file);
+  #reassign(batch: Batch): number[] {
+    const timesOf = (file: number) => this.#reassigned.get(file) ?? 0;
+    const reassigned = batch.files.filter(file => mayBeReassigned(batch, timesOf(file)));
+    for (const file of reassigned) this.#reassigned.set(file, timesOf(file) + 1);
     return reassigned;
   }
 
@@ -127,15 +230,24 @@ export class Leases {
     const expired: Batch[] = [];
     for (const active of this.#active.values()) {
       if (active.batch.lease !== undefined) continue;
-      const expiry = isAnswering(active.batch.node_index) ? now + this.policy.graceMilliseconds : this.#expiryOf(active);
+      const expiry = isAnswering(active.batch.node_index) ? now + this.policy.graceMilliseconds : expiryOf(active);
       if (now >= expiry) expired.push(active.batch);
       else this.#nextExpiry = Math.min(this.#nextExpiry, expiry);
     }
     return expired;
   }
 
-  #expiryOf({ weight, heartbeatAt }: ActiveLease): number {
-    const { factor, graceMilliseconds } = this.policy;
-    return heartbeatAt + (1000 * factor * weight) / WEIGHTS_PER_SECOND + graceMilliseconds;
+  /** After a time in which no node was heard of, nobody was silent: none could reach the server. */
+  #noteOutage(): void {
+    const now = this.policy.uptime();
+    const gap = now - this.#heardAt;
+    const isFirst = this.#heardAt === 0;
+    this.#heardAt = now;
+    if (isFirst || gap < OUTAGE_MILLISECONDS) return;
+    for (const active of this.#active.values()) if (active.batch.heartbeats) active.from = Math.max(active.from, active.heardAt) + gap;
   }
+}
+
+function expiryOf({ from, heardAt, patience, endsAt }: ActiveLease): number {
+  return Math.min(Math.max(from, heardAt) + patience, endsAt);
 }

@@ -28,7 +28,7 @@ const SPEED_SECONDS = 20;
  *
  * batches     since the node started; negative: it never pulled
  * done        number of its finished batches, with the sums of their files, weights and durations
- * files       of the batch that it works on, with its weight; weight NaN: none, or unknown
+ * files       of the batch that it works on, with its weight; weight NaN: none, or unknown; Infinity: it has left
  * handedAt    when that was handed out, by the server's clock
  * workAt      the same by the work clock
  */
@@ -88,7 +88,7 @@ export class NodeSpeeds {
       if (batches > 0) this.#restart(at, millis);
       return;
     }
-    if (Number.isNaN(weight)) return;
+    if (!Number.isFinite(weight)) return;
     const files = nodes[at + FILES]!;
     const elapsed = Math.max(0, this.#timeOf(millis) - nodes[at + HANDED_AT]!);
     const predicted = durationOf(1, files, weight, this.estimate.cost);
@@ -130,6 +130,11 @@ export class NodeSpeeds {
     const at = COLUMNS * node;
     this.#nodes[at + BATCHES]! -= 1;
     this.#nodes[at + WEIGHT] = NaN;
+  }
+
+  /** Notes that the node gets no more files until it pulls again: it has left, or died. */
+  leave(node: number): void {
+    this.#nodes[COLUMNS * node + WEIGHT] = Infinity;
   }
 
   /** Returns the inputs for the size of the batch that the node asks for, when so many files of this weight remain. */
@@ -177,7 +182,7 @@ export class NodeSpeeds {
     let elapsed = predicted + this.#elapsed;
     for (let at = 0; at < nodes.length; at += COLUMNS) {
       predicted += this.#predictedOf(at, cost);
-      if (Number.isNaN(nodes[at + WEIGHT]!)) continue;
+      if (!Number.isFinite(nodes[at + WEIGHT]!)) continue;
       const underWay = this.#underWay(at, cost);
       const since = now - nodes[at + HANDED_AT]!;
       const usual = nodes[at + DONE] === 0 ? underWay / this.#unfinishedSpeed(since / underWay) : underWay;
@@ -205,6 +210,7 @@ export class NodeSpeeds {
     // A node that has not pulled yet, or is overdue, may be dead: it is expected after the same time again (Lindy's law).
     if (nodes[at + BATCHES]! < 0) return 2 * now;
     if (Number.isNaN(nodes[at + WEIGHT]!)) return now;
+    if (nodes[at + WEIGHT] === Infinity) return Infinity;
     const end = this.#endOf(at, snapshot);
     if (end >= now) return end;
     // All nodes are overdue after an outage, so the wait is limited to the duration of the batch, unless that is a guess.
@@ -226,7 +232,7 @@ export class NodeSpeeds {
     const elapsed = nodes[at + ELAPSED]!;
     if (!isTimed) return 1;
     if (nodes[at + DONE] === 0) {
-      if (Number.isNaN(nodes[at + WEIGHT]!)) return 1;
+      if (!Number.isFinite(nodes[at + WEIGHT]!)) return 1;
       return this.#unfinishedSpeed((now - nodes[at + HANDED_AT]!) / this.#underWay(at, cost));
     }
     if (elapsed === 0) return 1;

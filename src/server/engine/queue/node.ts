@@ -68,6 +68,12 @@ export class Node {
     return this.#answering.length > 0;
   }
 
+  /** Tells whether a process of the node was cancelled. */
+  isCancelled(run: string): boolean {
+    const last = this.batches.at(-1);
+    return last?.run === run && last.cancelled_at !== undefined;
+  }
+
   add(batch: Batch): void {
     this.batches.push(batch);
     if (batch.batch_uuid !== null) this.#byUuid.set(batch.batch_uuid, batch);

@@ -1,7 +1,17 @@
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import { batchWeight, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../planning/batching/remaining-files.js';
-import { type Batch, BatchText, expectedWeight, isRequeued, isSameReplay, keepDecision, type Pull, takenFiles } from './batch.js';
+import {
+  type Batch,
+  BatchText,
+  expectedWeight,
+  givenBack,
+  isRequeued,
+  isSameReplay,
+  keepDecision,
+  type Pull,
+  takenFiles,
+} from './batch.js';
 import { type ExpectedEnd, expectedEnd } from './expected-end.js';
 import type { Failed } from './failed.js';
 import { type LeasePolicy, Leases } from './leases.js';
@@ -114,12 +124,15 @@ export class Queue {
    *    acknowledges its batches.
    * 3. Files that no node has: those that were put back, then the slowest, as many as fit in its share.
    *
-   * Null: the end of the queue. A batch with `isNew` is to be journaled. The caller reports `delivered` or `undelivered`.
+   * Null: the end of the queue, or the process was cancelled. A batch with `isNew` is to be journaled. The caller reports `delivered` or
+   * `undelivered`.
    */
   pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
     const node = this.#node(request.node_index);
+    // The pull was on its way when its process ended.
+    if (node.isCancelled(request.run)) return null;
     const repeated = node.repeatedBatch(request);
-    this.#leases?.heartbeat(request, repeated !== null, index => this.#node(index).isAnswering);
+    this.#endLeases(request, repeated !== null);
     if (repeated) return { batch: node.beginAnswer(this.#repeat(repeated), request), isNew: false };
 
     const replay = node.replay(request);
@@ -132,6 +145,11 @@ export class Queue {
     const batch = this.#newBatch(request, last, replay, now);
     if (batch.files.length === 0) {
       node.markEmptyHanded(request);
+      this.#speeds.leave(request.node_index);
+      if (last?.run === request.run && last.failed && last.ended_at === undefined) {
+        last.ended_at = now;
+        this.#changed.push(last);
+      }
       // The node may never record its earlier batches, so the journal must show that it restarted and got nothing.
       if (request.isFirstRequest && last && !request.acknowledges && node.recordEmptyStart(now)) {
         this.#nextSeq += 1;
@@ -181,7 +199,7 @@ export class Queue {
       this.#leases.release(batch.node_index);
       // The node still works only on the batches that the replay was made from.
       const before = node.batches.at(-1);
-      if (batch.isReplay && before) this.#lease(before);
+      if (batch.isReplay && before) this.#lease(before, false);
     }
     if (!batch.isReplay && !isRequeued(batch)) this.#remaining.putBack(batch.files);
     return true;
@@ -208,14 +226,60 @@ export class Queue {
   }
 
   /**
-   * Notes that a process of a node is cancelled. Returns its last batch, to be journaled; null: it has none, another process of the node has
-   * begun, or it is noted.
+   * Notes that a process of a node is cancelled. The files of its last batch that it did not report as passed are the next to be handed out.
+   * Returns that batch, to be journaled; null: the process has none, another process of the node has begun, or nothing is new.
+   *
+   * @param report the batch that the process worked on, and what did not pass of it; null: it does not know yet
    */
-  cancel(node: number, run: string, now: number): Batch | null {
+  cancel({ node_index, run }: Pick<Pull, 'node_index' | 'run'>, report: { seq: number; failed: Failed } | null, now: number): Batch | null {
+    const last = this.#nodes.get(node_index)?.batches.at(-1);
+    if (last?.run !== run) return null;
+    const isNew = last.cancelled_at === undefined;
+    if (isNew) {
+      last.cancelled_at = now;
+      if (last.acknowledges && !last.failed && last.lease === undefined) {
+        last.lease = 'cancelled';
+        this.#remaining.putBack(last.files);
+      }
+      this.#leases?.release(node_index);
+      this.#speeds.leave(node_index);
+    }
+    const isTold = report?.seq === last.seq && !last.failed;
+    if (isTold) this.text.addFailed(last, report.failed);
+    if (isTold && last.lease === 'cancelled') {
+      const back = new Set(givenBack(last));
+      this.#remaining.reclaim(last.files.filter(file => !back.has(file)));
+    }
+    return isNew || isTold ? last : null;
+  }
+
+  /**
+   * Notes that a process of a node lives. Returns the seconds after which its lease ends unless it is heard of again; null: it has no lease. False:
+   * the process has no batch, or another process of the node has begun.
+   */
+  heartbeat(node: number, run: string): number | null | false {
     const last = this.#nodes.get(node)?.batches.at(-1);
-    if (last?.run !== run || last.cancelled_at !== undefined) return null;
-    last.cancelled_at = now;
-    return last;
+    return last?.run === run && (this.#leases?.renew(node) ?? null);
+  }
+
+  /** See Leases. */
+  get areLeasesEnding(): boolean {
+    return this.#leases?.areEnding ?? false;
+  }
+
+  /** See Leases. */
+  hear(heard: Iterable<readonly [node: number, at: number]>): void {
+    this.#leases?.hear(heard);
+  }
+
+  /** See Leases. */
+  heardSince(since: number): [node: number, at: number][] {
+    return this.#leases?.heardSince(since) ?? [];
+  }
+
+  /** See Leases. */
+  standsBy(node: number): boolean {
+    return this.#leases?.standsBy(node) ?? false;
   }
 
   /** Tells whether some node was cancelled, and has not come back since. */
@@ -227,6 +291,16 @@ export class Queue {
   /** Requeues the batch of a node that restarts and does not pull yet. */
   restartNode(node: number): void {
     this.#leases?.restart(node);
+  }
+
+  /** Ends the lease of a node that pulls, and those of silent nodes. */
+  #endLeases(request: Pull, isRepeated: boolean): void {
+    const before = this.#changed.length;
+    this.#leases?.pulled(request, isRepeated, index => this.#node(index).isAnswering);
+    for (let i = before; i < this.#changed.length; i++) {
+      const { node_index, lease } = this.#changed[i]!;
+      if (lease === 'expired') this.#speeds.leave(node_index);
+    }
   }
 
   /** Sends a batch again. If another process handed it out, that process must learn of it before it takes the batch back. */
@@ -272,9 +346,8 @@ export class Queue {
     };
     if (!replay) this.#fill(batch);
     if (request.acknowledges) batch.acknowledges = true;
+    if (request.heartbeats) batch.heartbeats = true;
     if (request.runs_before !== undefined) batch.runs_before = request.runs_before;
-    // The pull was on its way when its process ended.
-    if (last?.run === request.run && last.cancelled_at !== undefined) batch.cancelled_at = now;
     if (replay?.cases && this.text.hasRoomFor(replay.cases)) batch.cases = replay.cases;
     return batch;
   }
@@ -292,22 +365,22 @@ export class Queue {
   }
 
   /** Adds a batch that is handed out now, or was before the queue was read back. */
-  #add(batch: Batch): void {
+  #add(batch: Batch, isReadBack = false): void {
     const { node_index, files, handed_at } = batch;
     this.#node(node_index).add(batch);
     this.#filesHanded += files.length;
     this.text.add(batch);
     this.#speeds.recordBatch(node_index, files.length, this.#weightOf(batch), handed_at);
-    this.#lease(batch);
+    this.#lease(batch, isReadBack);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
   }
 
   /** Leases a batch for what its files were to take; one that the planner did not size, by the newest that it did. */
-  #lease(batch: Batch): void {
+  #lease(batch: Batch, isReadBack: boolean): void {
     if (!this.#leases) return;
     const sized = batch.decision ? batch : [...this.#bySeq.values()].findLast(({ decision }) => decision !== null);
-    this.#leases.add(batch, expectedWeight(sized, batch.files.length, this.#weightOf(batch)));
+    this.#leases.add(batch, expectedWeight(sized, batch.files.length, this.#weightOf(batch)), isReadBack);
   }
 
   #restore(batches: readonly Batch[]): void {
@@ -317,7 +390,9 @@ export class Queue {
     for (const batch of batches) {
       if (batch.files.length > 0) {
         this.#speeds.recordPull(batch.node_index, batch.isFirstRequest, batch.handed_at);
-        this.#add(batch);
+        this.#add(batch, true);
+        if (batch.cancelled_at !== undefined || batch.ended_at !== undefined || batch.lease === 'expired')
+          this.#speeds.leave(batch.node_index);
         continue;
       }
       const node = this.#node(batch.node_index);

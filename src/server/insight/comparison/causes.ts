@@ -109,6 +109,7 @@ function ofNode(name: Loss, { timeline, minutes }: MeasuredBuild, node_index: nu
     case 'gaps':
       return hasRestarted({ spans }) ? 'restarted' : 'lost time between files';
     case 'repeats':
+      if (timeline.nodes[node_index]!.isCancelled) return 'was cancelled';
       if (minutes.nodes[node_index]!.isLost) return 'was lost';
       if (spans.some(({ lease }) => lease === 'expired' || lease === 'returned')) return 'fell silent';
       return hasRestarted({ spans }) ? 'restarted' : 'ran files again';

@@ -47,7 +47,7 @@ export function verdictOf(timeline: Timeline, minutes: Minutes, { missing, faile
   const cause = last && !longest ? lateEnd(timeline, minutes, last) : null;
   // What other nodes lose while they wait for that file costs nothing.
   const costs = longest ? [] : [unreported(timeline, minutes, cause), shared(timeline, minutes, cause)];
-  const causes = [repeats(timeline, minutes, cause), ...costs, otherTimes(timeline)];
+  const causes = [handOvers(timeline), repeats(timeline, minutes, cause), ...costs, otherTimes(timeline)];
   const isExplained = losses !== '' || longest !== null || cause !== null || causes.some(sentence => sentence !== '');
   const sentences = [
     losses,
@@ -233,6 +233,13 @@ function handedTo(files: MinutesAnswer['missing']): string {
   const nodes = [...new Set(files.map(({ node_index }) => node_index))].filter(node => node !== null).sort((a, b) => a - b);
   const them = agree(files.length, 'it', 'them');
   return nodes.length === 0 ? `no node got ${them}` : `${nodesText(nodes).toLowerCase()} got ${them}`;
+}
+
+/** Names the nodes that were cancelled, and whose files other nodes ran, as a sentence; empty: there are none, or files are missing. */
+function handOvers({ nodes, state }: Timeline): string {
+  const left = nodes.filter(({ isCancelled, spans }) => isCancelled && spans.some(({ lease }) => lease === 'cancelled'));
+  if (left.length === 0 || state === 'cancelled' || state === 'missing') return '';
+  return `${nodesText(indexesOf(left))} ${agree(left.length, 'was', 'were')} cancelled, and other nodes ran ${agree(left.length, 'its', 'their')} files.`;
 }
 
 /** Names the nodes that gave files back or restarted, as a sentence; empty: none did, or it cost little, or another sentence tells it. */

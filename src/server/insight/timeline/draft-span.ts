@@ -1,6 +1,7 @@
 import { fileOf } from '../../../protocol/test-case.js';
 import type { Run } from '../../engine/ports/builds.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { isRequeued } from '../../engine/queue/batch.js';
 import type { FileColumns } from './file-columns.js';
 import { expectedSeconds, type Span } from './timeline.js';
 
@@ -86,7 +87,7 @@ const SILENT_FACTOR = 3;
 /** For how long a node that was not heard of since it got its files may still run them. Null: it is no longer at work. */
 export function patienceWith(span: Span, columns: FileColumns, now: Millis): Millis | null {
   const left = span.from + SILENT_MILLISECONDS + SILENT_FACTOR * expectedOf(span, columns) - now;
-  return left < 0 || span.lease === 'expired' || span.lease === 'restarted' ? null : left;
+  return left < 0 || isRequeued(span) ? null : left;
 }
 
 /** Time that the files of a span are expected to take, in milliseconds. */

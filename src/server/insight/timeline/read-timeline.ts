@@ -8,7 +8,7 @@ import type { Run, RunHead } from '../../engine/ports/builds.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { Plans } from '../../engine/ports/plans.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
-import { type Batch, decisionOf, isRequeued } from '../../engine/queue/batch.js';
+import { type Batch, decisionOf, takenFiles } from '../../engine/queue/batch.js';
 import { batchesOf } from '../../engine/queues.js';
 import { expectedCost } from '../../planning/batching/batch-cost.js';
 import { decodeBasis } from '../../planning/estimating/basis.js';
@@ -62,7 +62,7 @@ async function ofQueue({ plans, queues }: Store, { plan, node_total, created_at:
   columns.cost = cost;
   const lanes = queueLanes({ nodeTotal: node_total, batches, runs, beganAt }, columns, now);
   const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
-  const isWaiting = !lanes.isCancelled && hasFilesLeft(batches, weights.length);
+  const isWaiting = !lanes.isCancelled && takenFiles(batches, weights.length).includes(0);
   const timeline = toTimeline('queue', lanes, columns, { beganAt, waitsFor: isWaiting ? patienceSince(lastAt, now) : null });
   const read = { ...timeline, expectedCost: costs[0] ?? null, cost };
   if (read.is_running) return read;
@@ -74,15 +74,6 @@ async function ofQueue({ plans, queues }: Store, { plan, node_total, created_at:
 function costOf(batch: Batch): LearnedCost | null {
   const decision = decisionOf(batch);
   return decision && { pull_cost: decision.pull_cost, hidden: decision.hidden, slowdown: decision.slowdown };
-}
-
-function hasFilesLeft(batches: readonly Batch[], count: number): boolean {
-  const taken = new Set<number>();
-  for (const batch of batches)
-    for (const file of batch.files)
-      if (isRequeued(batch)) taken.delete(file);
-      else taken.add(file);
-  return taken.size < count;
 }
 
 /** Null: the split has expired. */

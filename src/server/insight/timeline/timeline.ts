@@ -2,6 +2,7 @@ import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { LearnedCost } from '../../../protocol/answers/minutes.js';
 import type { LaneAnswer, SpanAnswer, TimelineAnswer } from '../../../protocol/answers/timeline.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { isRequeued } from '../../engine/queue/batch.js';
 import { expectedTime } from '../../planning/batching/batch-cost.js';
 import { floorOf } from '../minutes/floor.js';
 import { buildHead, type Subject } from '../subject.js';
@@ -57,8 +58,9 @@ export function wasMostlyGuessed({ is_guess }: TimelineFiles): boolean {
 }
 
 /** Reports whether a batch ended, and all of its files were recorded. */
-export function isFinished({ seconds, to, from, lease }: Span): boolean {
-  return seconds.length > 0 && to > from && lease !== 'expired' && lease !== 'restarted' && !seconds.includes(null);
+export function isFinished(span: Span): boolean {
+  const { seconds, to, from } = span;
+  return seconds.length > 0 && to > from && !isRequeued(span) && !seconds.includes(null);
 }
 
 /** Reports whether a node has recorded its last files. */

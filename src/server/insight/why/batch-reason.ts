@@ -99,8 +99,14 @@ const ROUNDING = 0.01;
 
 function returnReason({ node_index, lease, files }: ReturnedFiles): string {
   const had = files === 1 ? 'One file was' : `${files} files were`;
-  const why = { expired: 'was silent for too long', returned: 'was silent for too long, and came back later', restarted: 'restarted' };
-  return `${had} with node ${node_index} before, which ${lease === 'closed' ? 'ended' : why[lease]}.`;
+  const why = {
+    expired: 'was silent for too long',
+    returned: 'was silent for too long, and came back later',
+    restarted: 'restarted',
+    cancelled: 'was cancelled',
+    closed: 'ended',
+  };
+  return `${had} with node ${node_index} before, which ${why[lease]}.`;
 }
 
 function caseReason({ filesWithCases }: BatchFacts): string[] {

@@ -25,6 +25,8 @@ const BATCH_FIELDS = [
   'failed_cases',
   'repeated',
   'cancelled_at',
+  'heartbeats',
+  'ended_at',
 ] as const satisfies (keyof Batch)[];
 
 export function encodeChange(change: Change): Buffer {

@@ -127,7 +127,11 @@ const EXPIRED: readonly Step[] = [
   { kind: null, text: simple('deliveries', 'project, key', 'created_at < $1 order by created_at') },
   { kind: null, text: simple('cases', 'project, file, piece', 'at < $1 order by at') },
 ];
-const PROCESSES: Step = { kind: null, text: simple('processes', 'id', 'seen_at < $1') };
+/** A row for each process. */
+const PROCESSES: readonly Step[] = [
+  { kind: null, text: simple('processes', 'id', 'seen_at < $1') },
+  { kind: null, text: simple('heard_nodes', 'process', 'at < $1') },
+];
 const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1 order by seen_at', SOME_PATHS) };
 
 /** Deletes builds of a project with their runs: as many as have so many runs. */
@@ -217,7 +221,7 @@ export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
     }
     for await (const _ of repeat({ kind: null, text: BUILDS }, null, count)) yield;
     for await (const _ of repeat(PATHS, before - LAST_USE_UPDATE_MILLISECONDS, count)) yield;
-    for await (const _ of repeat(PROCESSES, deletedBefore - DAY_MILLISECONDS, count)) yield;
+    for (const step of PROCESSES) for await (const _ of repeat(step, deletedBefore - DAY_MILLISECONDS, count)) yield;
     pieces.forget();
     for (const { id } of gone) {
       if (found.has(id)) continue;

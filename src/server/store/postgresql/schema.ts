@@ -164,6 +164,8 @@ const STEPS: readonly (readonly string[])[] = [
       changes bytea not null,
       primary key (queue, position)
     )`,
+    // When a process last heard of nodes that send heartbeats: see HeardNodes. The nodes are JSON.
+    'create table if not exists heard_nodes (process text primary key, at bigint not null, nodes text not null)',
     // What the queues and splits of a project observed of their batches.
     'create table if not exists batch_costs (project int4 not null, mode text not null, sums text not null, primary key (project, mode))',
     `create table if not exists split_uses (

@@ -1,62 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Batch, Pull } from '../../../../src/server/engine/queue/batch.js';
-import { Queue } from '../../../../src/server/engine/queue/queue.js';
-import { type BatchSums, CostEstimate } from '../../../../src/server/planning/batching/batch-cost.js';
-import { NOW, requestOf } from './requests.js';
+import { CostEstimate } from '../../../../src/server/planning/batching/batch-cost.js';
+import { MINUTE, Play } from './lease-play.js';
+import { requestOf } from './requests.js';
 
-const MINUTE = 60_000;
-/** Files of 10 s each, and batches of one. */
-const FILES = 6;
 /** 3 times 10 s, and a minute. */
 const LEASE_MILLISECONDS = 90_000;
-
-/** A queue with its journal and a clock. */
-class Play {
-  /** The time of day, which may be set. */
-  now = NOW;
-  clockIsAhead = 0;
-  readonly journal = new Map<number, Batch>();
-  queue: Queue;
-
-  constructor(
-    readonly nodeTotal = 100,
-    readonly learned: BatchSums | null = null,
-  ) {
-    this.queue = this.#newQueue();
-  }
-
-  #newQueue(): Queue {
-    const outlook = { nodeTotal: this.nodeTotal, pullCost: 0, isGuessed: false, learned: this.learned };
-    const batches = [...this.journal.values()].map(batch => structuredClone(batch));
-    return new Queue(new Float64Array(FILES).fill(100_000), outlook, batches, {
-      factor: 3,
-      graceMilliseconds: MINUTE,
-      uptime: () => this.now - this.clockIsAhead,
-      // The server starts when the queue is read back.
-      uptimeAt: () => this.now - this.clockIsAhead,
-    });
-  }
-
-  pull(node_index: number, overrides: Partial<Pull> = {}): number[] {
-    const handed = this.queue.pull(requestOf({ node_index, ...overrides }), this.now);
-    for (const batch of [...this.queue.takeChanged(), ...(handed?.isNew ? [handed.batch] : [])])
-      this.journal.set(batch.seq, structuredClone(batch));
-    if (handed) this.queue.delivered(handed.batch.seq);
-    return handed?.batch.files ?? [];
-  }
-
-  /** Pulls until the end of the queue. Returns all files. */
-  drain(node_index: number): number[] {
-    const files: number[] = [];
-    for (let batch = this.pull(node_index); batch.length > 0; batch = this.pull(node_index)) files.push(...batch);
-    return files;
-  }
-
-  readBack(): void {
-    for (const batch of this.journal.values()) batch.delivered = true;
-    this.queue = this.#newQueue();
-  }
-}
 
 const sorted = (files: readonly number[]) => [...files].sort((a, b) => a - b);
 const ALL = [0, 1, 2, 3, 4, 5];
@@ -137,16 +85,15 @@ describe('a node whose lease expires', () => {
 
   it('keeps its batch when it comes back before another node took it', () => {
     const play = new Play();
-    const [one, other] = [play.pull(0), play.pull(1)];
+    const kept = play.pull(0);
+    play.pull(1, { batch_uuid: 'u' });
     play.now += LEASE_MILLISECONDS;
-    // Both leases have expired, and one batch is reassigned.
-    const reassigned = play.pull(2);
-    expect([one, other]).toContainEqual(reassigned);
-    const [first, kept] = reassigned[0] === one[0] ? [0, other] : [1, one];
-    play.pull(1 - first);
-    expect(play.journal.get(1 - first)!.lease).toBe('returned');
-    const rest = [...play.drain(2), ...play.drain(1 - first)];
-    expect(rest).not.toContain(kept[0]);
+    // The lease expires while another node repeats a request, and takes nothing.
+    play.pull(1, { batch_uuid: 'u' });
+    expect(play.journal.get(0)!.lease).toBe('expired');
+    play.pull(0);
+    expect(play.journal.get(0)!.lease).toBe('returned');
+    expect([...play.drain(1), ...play.drain(0)]).not.toContain(kept[0]);
   });
 
   it.each<[until: string, pass: (play: Play) => void]>([

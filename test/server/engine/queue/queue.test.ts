@@ -247,24 +247,69 @@ describe('a process that is cancelled', () => {
     return { queue, before, last };
   };
 
+  const process = (run = 'run-1', node_index = 0) => ({ node_index, run });
+  const ACKNOWLEDGES = { acknowledges: true } as const;
+
   it('has its last batch say so, once, also when the queue is read back', () => {
     const { queue, before, last } = cancelledQueue();
-    expect([queue.cancel(0, 'run-2', NOW + 2), queue.cancel(1, 'run-1', NOW + 2)]).toEqual([null, null]);
+    expect([queue.cancel(process('run-2'), null, NOW + 2), queue.cancel(process('run-1', 1), null, NOW + 2)]).toEqual([null, null]);
     expect(queue.hasCancelled).toBe(false);
-    expect(queue.cancel(0, 'run-1', NOW + 2)).toEqual({ ...last, cancelled_at: NOW + 2 });
-    expect(queue.cancel(0, 'run-1', NOW + 3)).toBeNull();
+    expect(queue.cancel(process(), null, NOW + 2)).toEqual({ ...last, cancelled_at: NOW + 2 });
+    expect(queue.cancel(process(), null, NOW + 3)).toBeNull();
     const again = readBack([before, last]);
-    expect([again.hasCancelled, again.cancel(0, 'run-1', NOW + 3)]).toEqual([true, null]);
+    expect([again.hasCancelled, again.cancel(process(), null, NOW + 3)]).toEqual([true, null]);
   });
 
-  it('keeps its files, and is at work again with the next process of its node', () => {
+  it('keeps its files if it does not report what it ran, and is at work again with the next process of its node', () => {
     const { queue } = cancelledQueue();
-    queue.cancel(0, 'run-1', NOW + 2);
-    expect(queue.filesLeft).toBe(4);
-    expect(queue.pull(requestOf(), NOW + 3)!.batch).toMatchObject({ files: [2], cancelled_at: NOW + 3 });
-    expect(queue.hasCancelled).toBe(true);
+    queue.cancel(process(), null, NOW + 2);
+    expect([queue.filesLeft, queue.pull(requestOf(), NOW + 3), queue.hasCancelled]).toEqual([4, null, true]);
     const { batch } = queue.pull(requestOf({ run: 'run-2', isFirstRequest: true }), NOW + 4)!;
-    expect([batch.files, batch.cancelled_at, queue.hasCancelled]).toEqual([[3], undefined, false]);
-    expect(queue.cancel(0, 'run-1', NOW + 5)).toBeNull();
+    expect([batch.files, batch.cancelled_at, queue.hasCancelled]).toEqual([[2, 3], undefined, false]);
+    expect(queue.cancel(process(), null, NOW + 5)).toBeNull();
+  });
+
+  it.each([
+    ['in memory', false],
+    ['read back', true],
+  ])('gives its files to the next node that pulls, with the queue %s', (_, isReadBack) => {
+    const queue = queueOf(6);
+    const given = queue.pull(requestOf(ACKNOWLEDGES), NOW)!.batch;
+    queue.cancel(process(), null, NOW + 1);
+    expect([queue.filesLeft, given.lease]).toEqual([6, 'cancelled']);
+    const again = isReadBack ? readBack([given]) : queue;
+    expect(again.pull(requestOf({ ...ACKNOWLEDGES, node_index: 1, run: 'run-2' }), NOW + 2)!.batch.files).toEqual(given.files);
+    expect(again.filesLeft).toBe(5);
+  });
+
+  it.each([
+    ['at once', true],
+    ['after it gave them back', false],
+  ])('keeps those of its files that it reports as passed, %s', (_, isAtOnce) => {
+    const weights = new Float64Array(6).fill(10);
+    const queue = new Queue(weights, { ...withoutPullCost(6), nodeTotal: 1 });
+    const given = queue.pull(requestOf(ACKNOWLEDGES), NOW)!.batch;
+    expect(given.files).toEqual([0, 1, 2, 3, 4, 5]);
+    if (!isAtOnce) queue.cancel(process(), null, NOW + 1);
+    const told = queue.cancel(process(), { seq: given.seq, failed: { failed: [4, 1] } }, NOW + 2);
+    expect(told).toMatchObject({ lease: 'cancelled', failed: [4, 1] });
+    expect(queue.cancel(process(), { seq: given.seq, failed: { failed: [] } }, NOW + 3)).toBeNull();
+    const again = readBack([given]);
+    for (const each of [queue, again]) {
+      const files: number[] = [];
+      const next = () => each.pull(requestOf({ ...ACKNOWLEDGES, run: 'run-2' }), NOW + 4);
+      for (let handed = next(); handed; handed = next()) files.push(...handed.batch.files);
+      expect(files.sort()).toEqual([1, 4]);
+    }
+  });
+
+  it('keeps no file that another node got before it reported', () => {
+    const queue = queueOf(6);
+    const given = queue.pull(requestOf(ACKNOWLEDGES), NOW)!.batch;
+    queue.cancel(process(), null, NOW + 1);
+    const other = queue.pull(requestOf({ ...ACKNOWLEDGES, node_index: 1, run: 'run-2' }), NOW + 2)!.batch;
+    expect(other.files).toEqual(given.files);
+    queue.cancel(process(), { seq: given.seq, failed: { failed: [] } }, NOW + 3);
+    expect(queue.filesLeft).toBe(5);
   });
 });

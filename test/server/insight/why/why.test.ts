@@ -20,7 +20,13 @@ const shapeOf = ({ batches }: WhyAnswer) =>
 describe('why nodes of a queue got their files', () => {
   it('names the node whose files came back', async () => {
     let uptime = 0;
-    const lease = { factor: 1, graceMilliseconds: 1000, uptime: () => uptime, uptimeAt: (at: number) => at - NOW };
+    const lease = {
+      silenceMilliseconds: Infinity,
+      factor: 1,
+      graceMilliseconds: 1000,
+      uptime: () => uptime,
+      uptimeAt: (at: number) => at - NOW,
+    };
     const build = await TestBuild.withQueue(suite(10), { nodes: 2, lease });
     await build.pull(0, 0);
     uptime = 1_000_000;

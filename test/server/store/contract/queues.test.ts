@@ -273,7 +273,7 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
 
     it('do not wait for nodes that never pull', async () => {
       let uptime = 0;
-      const lease = { factor: 1, graceMilliseconds: 1000, uptime: () => uptime, uptimeAt: () => uptime };
+      const lease = { silenceMilliseconds: Infinity, factor: 1, graceMilliseconds: 1000, uptime: () => uptime, uptimeAt: () => uptime };
       const { store, queues, first, second } = await created(lease);
       const handed = (await pull(store, first, 0))!;
       await settle(store, first, handed, true);

@@ -112,6 +112,10 @@ export class LmdbQueues implements Queues {
     return this.#run(key, open, verb, found);
   }
 
+  heardElsewhere(): null {
+    return null;
+  }
+
   async noteOtherList({ id, other_list }: QueueInfo, difference: string): Promise<void> {
     const { queues } = this.parts;
     if (other_list !== undefined) return;

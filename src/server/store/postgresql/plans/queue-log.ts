@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { divide } from '../../../../base/divide.js';
 import type { Saving } from '../../../../base/soon.js';
 import { memoryBounds } from '../../../engine/memory-bounds.js';
-import type { QueueLoad, ReadFacts, Verb } from '../../../engine/ports/queues.js';
+import type { OpenQueue, QueueLoad, ReadFacts, Verb } from '../../../engine/ports/queues.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import type { Answering } from '../../../engine/queue/node.js';
 import { Queue, type Shared } from '../../../engine/queue/queue.js';
@@ -138,6 +138,11 @@ export class QueueLog {
 
   load(): QueueLoad {
     return this.#cache.load();
+  }
+
+  /** The queues in memory. */
+  get open(): Iterable<OpenQueue> {
+    return this.#cache.values();
   }
 
   #call(key: string, call: Call): void {

@@ -18,6 +18,7 @@ import type { QueueOptions } from '../../queue-cache.js';
 import { CI_RUN_COLUMNS, ciRunValues } from '../ci-runs.js';
 import type { Database } from '../connection/database.js';
 import { fromJson } from '../json.js';
+import { HeardNodes } from './heard-nodes.js';
 import { type Pieces, piecesOf } from './pieces.js';
 import { QueueLog } from './queue-log.js';
 import { journalOf, QUEUE, type QueueRow, queueRow, toQueueInfo } from './queue-rows.js';
@@ -25,6 +26,8 @@ import { journalOf, QUEUE, type QueueRow, queueRow, toQueueInfo } from './queue-
 /** The queues of a database, which any number of processes change: see QueueLog. */
 export class PostgresqlQueues implements Queues {
   readonly #log: QueueLog;
+  /** Null: no lease of a node that sends heartbeats ends. */
+  readonly #heard: HeardNodes | null;
   /** The last changes of what projects learned, by project and mode. */
   readonly #learning = new Map<string, Promise<void>>();
 
@@ -33,7 +36,9 @@ export class PostgresqlQueues implements Queues {
     readonly pieces: Pieces,
     options: QueueOptions & { cacheBytes: number },
   ) {
+    const { lease } = options;
     this.#log = new QueueLog(database, pieces, options);
+    this.#heard = lease && lease.silenceMilliseconds < Infinity ? new HeardNodes(database, () => this.#log.open, lease) : null;
   }
 
   async find({ digest }: QueueKey): Promise<QueueInfo | null> {
@@ -100,6 +105,10 @@ export class PostgresqlQueues implements Queues {
     return this.#log.update(digest, facts, verb, at);
   }
 
+  heardElsewhere(queue: string): Promise<[node: number, at: number][]> | null {
+    return this.#heard?.elsewhere(queue) ?? null;
+  }
+
   async noteOtherList({ id }: QueueInfo, difference: string): Promise<void> {
     await this.database.change('update queues set other_list = $2 where id = $1 and other_list is null', [id, JSON.stringify(difference)]);
   }
@@ -150,7 +159,7 @@ export class PostgresqlQueues implements Queues {
 
   /** Resolves when what projects learned is saved. */
   async close(): Promise<void> {
-    await Promise.all(this.#learning.values());
+    await Promise.all([...this.#learning.values(), this.#heard?.close()]);
   }
 
   async #learnedIn(project: number, mode: Mode): Promise<BatchSums | null> {

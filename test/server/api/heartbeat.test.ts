@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { createProject } from '../../../src/server/engine/access.js';
+import { Client } from '../../harness/client.js';
+import { Clock } from '../../harness/clock.js';
+import { getCompleteness, recordPaths } from '../../harness/completeness.js';
+import { type Fields, manyPaths, sortPaths } from '../../harness/messages.js';
+import { QueueNode } from '../../harness/queue-node.js';
+import { startServer } from '../../harness/server.js';
+
+const SUITE = manyPaths(8);
+const BEATS = { sends_heartbeats: true };
+
+/** A server, and two nodes that work on a queue and send heartbeats. */
+async function started(nodes = 2) {
+  const clock = new Clock();
+  const server = await startServer({}, clock.now, clock.now);
+  const all = Array.from({ length: nodes }, (_, node) => new QueueNode(server, node, { ...BEATS, node_total: nodes }));
+  for (const node of all) await node.start(SUITE);
+  return { server, clock, nodes: all };
+}
+
+it('keeps the files of a node that sends heartbeats, and gives those of one that is silent for 90 seconds to the next', async () => {
+  const { server, clock, nodes } = await started();
+  const [alive, dead] = nodes as [QueueNode, QueueNode];
+  const lost = [...dead.paths];
+  const ran = [...alive.paths];
+  for (let i = 0; i < 6; i++) {
+    expect(await alive.heartbeat()).toMatchObject({ status: 200, json: { lease_ends_in: 90 } });
+    clock.advance({ seconds: 15 });
+  }
+  ran.push(...(await alive.pullAll()));
+  expect(ran).toEqual(expect.arrayContaining(lost));
+  expect(sortPaths(ran)).toEqual(sortPaths(SUITE));
+  await recordPaths(server, 0, ran, { ci_build_id: '100' });
+  const { status, json } = await getCompleteness(server, { node_build_id: '100' });
+  expect([status, json.handed_on.map(({ path, node_index }: any) => [path, node_index])]).toEqual([200, lost.map(path => [path, 1])]);
+});
+
+it('lets one node stand by while another works, and says when to pull again', async () => {
+  const { nodes } = await started(3);
+  const [first, second, third] = nodes as [QueueNode, QueueNode, QueueNode];
+  await first.pullAll();
+  expect((await first.pull()).json).toMatchObject({ paths: [], batch_id: null, pull_again_in: 1 });
+  await second.pullAll();
+  expect((await second.pull()).json.pull_again_in).toBeUndefined();
+  await third.pullAll();
+  expect((await first.pull()).json.pull_again_in).toBeUndefined();
+});
+
+it('refuses a heartbeat for what does not exist, from another process of the node, and with the token of another project', async () => {
+  const { server, nodes } = await started();
+  const [node] = nodes as [QueueNode];
+  const refused = async (more: Fields) => (await node.heartbeat(more)).status;
+  expect([
+    await refused({ test_queue_id: 'unknown' }),
+    await refused({ branch: 'other' }),
+    await refused({ node_uuid: 'other' }),
+    await refused({ node_index: 9 }),
+    await refused({ node_uuid: undefined }),
+  ]).toEqual([422, 422, 409, 422, 422]);
+  const other = new Client(server.url, (await createProject(server.store.access, 'other', Date.now())).token);
+  expect((await other.post('/v2/queues/heartbeat', node.process)).status).toBe(422);
+  expect((await node.heartbeat()).status).toBe(200);
+});
