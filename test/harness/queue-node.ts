@@ -38,9 +38,9 @@ export class QueueNode {
   }
 
   /** Reports the last batch as run, and returns the next one. */
-  async next(failed_paths: readonly string[] = []): Promise<string[]> {
+  async next(failed_paths: readonly string[] = [], more: Fields = {}): Promise<string[]> {
     this.#index += 1;
-    return this.#take(await this.pull(failed_paths));
+    return this.#take(await this.pull(failed_paths, more));
   }
 
   /** Sends the request for the next batch, or repeats it. */

@@ -55,10 +55,17 @@ export async function queue(globs: readonly string[], command: readonly string[]
       return queueClient.cancel();
     });
     const batches: RanBatch[] = [];
-    const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches, cancelled));
+    let recordCode: number = exitCodes.done;
+    const recordAndWait = async () => {
+      recordCode = await recordRemaining();
+      if (recordCode !== exitCodes.done) return false;
+      printToStderr('no test file is left; waiting for a short time, to run the files of a node that dies before it ends');
+      return true;
+    };
+    const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches, cancelled, recordAndWait));
     const unlessShutdown = (work: Promise<number>) =>
       Promise.race([work, runner.interrupted.then(() => sleep(SHUTDOWN_MILLISECONDS, exitCodes.server))]);
-    const recordCode = await unlessShutdown(recordRemaining());
+    recordCode ||= await unlessShutdown(recordRemaining());
     if (runner.signal) {
       await unlessShutdown(recordedEarly);
       await cancelled;
@@ -79,6 +86,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
  * Runs all batches of the node, and adds each to `batches`. Without the server and with --fallback, runs all files that the node has not run.
  *
  * @param cancelled resolves with whether the server was told of a signal
+ * @param standBy records what ran; returns whether to wait for the files of a node that dies
  */
 async function runBatches(
   run: NodeRun,
@@ -87,6 +95,7 @@ async function runBatches(
   options: QueueOptions,
   batches: RanBatch[],
   cancelled: Promise<boolean>,
+  standBy: () => Promise<boolean>,
 ): Promise<void> {
   const { identity, allFiles } = queueClient;
   const unlessInterrupted = async (pulled: Promise<Batch | null>) => {
@@ -97,6 +106,7 @@ async function runBatches(
     return Promise.race([batch, runner.interrupted.then(() => null)]);
   };
   const ran = new Set<string>();
+  const events = { standBy, recorded: (last: Batch) => run.keepRecorded(last.files.map(({ path }) => path)) };
   const runBatch = async (files: PlannedFile[]): Promise<BatchResult> => {
     const number = run.commandCount + 1;
     printToStderr(batchLine(number, files));
@@ -120,7 +130,7 @@ async function runBatches(
       }
       seconds = secondsSince(began);
       for (const { path } of batch.files) ran.add(path);
-      batch = await unlessInterrupted(queueClient.nextBatch(batch, result, sayStandBy));
+      batch = await unlessInterrupted(queueClient.nextBatch(batch, result, events));
     }
     const lines = forecast && !runner.signal ? [endLine(forecast, startedAt, seconds), cuttingLine(forecast)] : [];
     for (const line of lines) if (line !== null) printToStderr(line);
@@ -143,10 +153,6 @@ async function runBatches(
   // An empty run shows the completeness gate that the node started and ended.
   await recordFiles([], options.retries, identity, options);
   await assertAnyTestRan([], identity, options);
-}
-
-function sayStandBy(): void {
-  printToStderr('no test file is left; waiting for a short time, to run the files of a node that dies before it ends');
 }
 
 /** No CI system tells whether all jobs run again, or only those that failed. */

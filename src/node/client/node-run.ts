@@ -85,6 +85,12 @@ export class NodeRun {
     return [...recorded.values()];
   }
 
+  /** Forgets the files that ran and are recorded: all but these. */
+  keepRecorded(paths: readonly string[]): void {
+    const kept = new Set(paths);
+    for (const path of this.#recorded.keys()) if (!kept.has(path)) this.#recorded.delete(path);
+  }
+
   /** Runs the command for a batch, in several parts if the paths do not fit into one command or it has pieces. Throws CommandNotStarted. */
   async runBatch(files: readonly PlannedFile[]): Promise<BatchResult> {
     const whole = files.filter(({ piece }) => !piece);

@@ -9,7 +9,7 @@ import type { NodeLinks } from '../ci/links.js';
 import type { Piece } from '../pieces/piece.js';
 import { isForecast, parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
 import { type AnswerParser, Api, RequestRejected, ServerUnreachable } from './api.js';
-import type { BatchResult } from './batch-results.js';
+import type { BatchResult, RecordedFile } from './batch-results.js';
 import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.js';
 import type { PlannedFile } from './planned-file.js';
 
@@ -18,6 +18,14 @@ export interface Batch {
   files: PlannedFile[];
   /** Of the whole queue, with the first batch of a process; null: later, or from an older server. */
   forecast: QueueForecast | null;
+}
+
+/** What a node does when the server says more than what to run next. */
+export interface QueueEvents {
+  /** No file is left, but other nodes are at work. Returns whether to wait for the files of one that dies. */
+  standBy(): Promise<boolean>;
+  /** The server took the node for dead, and recorded what it had run before this batch. */
+  recorded(last: Batch): void;
 }
 
 /** Files may come back once when the node was silent for too long, and again after a restored backup. */
@@ -70,17 +78,12 @@ export class QueueClient {
     return this.#toBatch(await retryOnMismatch(initialise));
   }
 
-  /**
-   * Acknowledges a batch and returns the next one; null: the queue is empty. A node that is retried gets what failed or did not run. When no file is
-   * left but other nodes are at work, it may wait for the files of one that dies.
-   *
-   * @param standBy called once, when it begins to wait
-   */
-  async nextBatch({ id: batch_id }: Batch, { failed: failed_paths }: BatchResult, standBy: () => void): Promise<Batch | null> {
-    const answer = await this.#pullNext({ batch_id, failed_paths });
+  /** Acknowledges a batch and returns the next one; null: the queue is empty. A node that is retried gets what failed or did not run. */
+  async nextBatch(last: Batch, { recorded, failed: failed_paths }: BatchResult, events: QueueEvents): Promise<Batch | null> {
+    const answer = await this.#pullNext({ batch_id: last.id, failed_paths, times: timesOf(last, recorded) });
+    if (answer.is_recorded) events.recorded(last);
     if (answer.pull_again_in === undefined) return this.#toBatch(answer);
-    standBy();
-    return this.#waitForBatch(answer.pull_again_in);
+    return (await events.standBy()) ? this.#waitForBatch(answer.pull_again_in) : null;
   }
 
   /** Tells the server that this process is cancelled, and what did not pass of a batch if that is known. Returns whether the server noted it. */
@@ -111,7 +114,9 @@ export class QueueClient {
     return null;
   }
 
-  #pullNext(report: Pick<Partial<TestQueueMessage>, 'batch_id'> & { failed_paths?: readonly string[] }): Promise<TestQueueAnswer> {
+  #pullNext(
+    report: Pick<Partial<TestQueueMessage>, 'batch_id' | 'times'> & { failed_paths?: readonly string[] },
+  ): Promise<TestQueueAnswer> {
     this.#batchIndex += 1;
     const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#batchIndex };
     return this.#pull({ ...pull, ...report }, parseBatch);
@@ -181,6 +186,15 @@ export class QueueClient {
       forecast: isForecast(forecast) ? forecast : null,
     };
   }
+}
+
+/** The time of each file of a batch, as the protocol has it. */
+function timesOf({ files }: Batch, recorded: readonly RecordedFile[]): (number | null)[] {
+  const byPath = new Map(recorded.map(file => [file.path, file]));
+  return files.map(({ path }) => {
+    const file = byPath.get(path);
+    return file?.ran ? null : (file?.time_execution ?? 0);
+  });
 }
 
 /** The size of a file in bytes; 0: it cannot be read. */

@@ -1,4 +1,6 @@
+import type { tags } from 'typia';
 import type { CasesOfName } from '../case-outcomes.js';
+import type { limits } from '../limits.js';
 import type { Count, Text, Uuid } from '../scalars.js';
 import type { FailedPath, Links, ListedTestFile, NodeKey, Path, People, PlannedTestFile, TestFileList } from './parameters.js';
 
@@ -57,6 +59,11 @@ export interface TestQueueMessage extends NodeKey, People, Links {
   batch_id?: Count;
   /** The test files of that batch, or test cases in them, that failed. */
   failed_paths?: TestFileList<FailedPath>;
+  /**
+   * The seconds that each path of that batch took, in the order of the answer; 0: it was not measured; null: it ran, and had no time to measure. If
+   * the node falls silent, the server records them for it. With `sends_heartbeats`.
+   */
+  times?: ((number & tags.Minimum<0>) | null)[] & tags.MaxItems<typeof limits.testFilesPerRequest>;
   /** Creates the queue or connects to it, without pulling a batch. */
   skip_pull?: boolean;
   /** Requests `times`, `node_uuid` and `batch_index` in the answer. */
@@ -83,6 +90,8 @@ export interface TestQueueAnswer {
    * die. Missing: the node is done. Only if the request has `sends_heartbeats`.
    */
   pull_again_in?: number;
+  /** The node was silent, and the server recorded what it had run before its last batch: it must not record that again. */
+  is_recorded?: boolean;
   /** Expected time of each path in seconds, null if unknown. Only if the request has `wants_times`. */
   times?: (number | null)[];
   /** Of each path that names a piece of a test file, what the client has to run; missing: no path does. */

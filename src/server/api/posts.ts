@@ -2,7 +2,7 @@ import { toSegments } from '../../base/bytes.js';
 import type { Soon } from '../../base/soon.js';
 import { byName } from '../../protocol/case-outcomes.js';
 import type { Links } from '../../protocol/messages/parameters.js';
-import type { CancelMessage, HeartbeatMessage } from '../../protocol/messages/queue.js';
+import type { HeartbeatMessage, TestQueueMessage } from '../../protocol/messages/queue.js';
 import { pieceOf } from '../../protocol/piece-path.js';
 import { digest, type NodeKey, queueKey, splitKey, UNNAMED_CI_RUN } from '../engine/keys.js';
 import { type CaseReport, encodeCases } from '../engine/pieces/case-report.js';
@@ -151,8 +151,9 @@ function processOf(message: HeartbeatMessage, project: number): HeartbeatRequest
   return { key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id), node_index, run: digest(node_uuid) };
 }
 
-function reportOf({ batch_id, failed_paths = [] }: Pick<CancelMessage, 'batch_id' | 'failed_paths'>): BatchReport {
-  return { batch_id: batch_id ?? null, failed_paths: boundFailed(failed_paths) };
+function reportOf({ batch_id, failed_paths = [], times }: Pick<TestQueueMessage, 'batch_id' | 'failed_paths' | 'times'>): BatchReport {
+  const report: BatchReport = { batch_id: batch_id ?? null, failed_paths: boundFailed(failed_paths) };
+  return times ? { ...report, times } : report;
 }
 
 /** The addresses of a message; null: it has none. */

@@ -9,7 +9,7 @@ import { pathsOfQueue } from './planned-files.js';
 import type { NodeLinks } from './ports/ci-runs.js';
 import type { Change, NewQueue, OpenQueue, QueueInfo, Queues, Verdict } from './ports/queues.js';
 import type { Millis, Store } from './ports/store.js';
-import type { Batch, EndedLease, Pull } from './queue/batch.js';
+import { type Batch, type EndedLease, type Pull, RAN_UNTIMED } from './queue/batch.js';
 import type { ExpectedEnd } from './queue/expected-end.js';
 import { type Failed, failedIn, failedOf } from './queue/failed.js';
 import { describeLists, differs, isOtherList, type SentList } from './suites/compare-lists.js';
@@ -52,6 +52,8 @@ export interface BatchReport {
   batch_id: number | null;
   /** Test files, or test cases in them; null: all files of the batch. */
   failed_paths: readonly string[] | null;
+  /** Seconds of each path of the batch; 0: it was not measured; null: it ran, and had no time to measure. Missing: the client does not tell. */
+  times?: readonly (number | null)[];
 }
 
 export interface Pulled {
@@ -64,6 +66,8 @@ export interface Pulled {
   lacksPieces: boolean;
   /** There is no batch, and the node should wait for files of nodes that are at work. */
   standsBy: boolean;
+  /** The node was taken for dead before this pull: see recordSilent. */
+  wasRecorded: boolean;
   /** The leases that this pull ended: other nodes were silent, or a node came back or restarted. */
   endedLeases: LeaseEnd[];
   /** The batch was handed out now, not repeated. */
@@ -87,6 +91,9 @@ export interface LeaseEnd {
 }
 
 const NO_CHANGES: readonly Change[] = [];
+
+/** A week: longer times are errors. */
+const MOST_MILLISECONDS = 604_800_000;
 
 /**
  * Takes the next batch of a node from its queue. Creates the queue first when the request plans one. A value of null: there is no queue.
@@ -233,6 +240,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     isOtherList: false,
     lacksPieces: false,
     standsBy: false,
+    wasRecorded: false,
     endedLeases: [],
     isNewBatch: false,
     isNewQueue: false,
@@ -255,12 +263,13 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     const asked = toPull(request, info, facts, caller);
     if (mayWait && queue.lacksNote(asked)) return { value, changes, lacksNote: true };
     const acknowledged = report && facts.failed && queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, facts.failed);
-    if (acknowledged) changes.push(acknowledged);
+    if (acknowledged) changes.push(withTimes(acknowledged, report.times));
     const hadCancelled = request.isFirstRequest && queue.hasCancelled;
     if (facts.heard) queue.hear(facts.heard);
     const handed = queue.pull(asked, at);
     value.batch = handed?.batch ?? null;
     value.isNewBatch = handed?.isNew ?? false;
+    value.wasRecorded = request.heartbeats && queue.hasReturned(request, value.batch);
     value.isBack = hadCancelled && value.isNewBatch;
     if (!handed) {
       value.observed = queue.takeObserved();
@@ -277,6 +286,12 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
   }
   if (value.isNewBatch) changes.push(value.batch!);
   return { value, changes };
+}
+
+/** A batch as it is stored, with the times of its files if the node told one for each. */
+function withTimes(batch: Batch, seconds: BatchReport['times']): Batch {
+  if (seconds?.length !== batch.files.length || batch.cases) return batch;
+  return { ...batch, times: seconds.map(each => (each === null ? RAN_UNTIMED : Math.min(MOST_MILLISECONDS, Math.round(1000 * each)))) };
 }
 
 function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedRunId, notRun }: Facts, caller: Caller): Pull {

@@ -1,11 +1,11 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createProject } from '../../../src/server/engine/access.js';
 import { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { getCompleteness, recordPaths } from '../../harness/completeness.js';
 import { type Fields, manyPaths, sortPaths } from '../../harness/messages.js';
 import { QueueNode } from '../../harness/queue-node.js';
-import { startServer } from '../../harness/server.js';
+import { startServer, type TestServer } from '../../harness/server.js';
 
 const SUITE = manyPaths(8);
 const BEATS = { sends_heartbeats: true };
@@ -61,4 +61,62 @@ it('refuses a heartbeat for what does not exist, from another process of the nod
   const other = new Client(server.url, (await createProject(server.store.access, 'other', Date.now())).token);
   expect((await other.post('/v2/queues/heartbeat', node.process)).status).toBe(422);
   expect((await node.heartbeat()).status).toBe(200);
+});
+
+describe('what a node had run before it fell silent', () => {
+  const TIMES = (node: QueueNode) => node.paths.map((_, i) => (i === 0 ? null : 2 + i));
+
+  /** Two nodes, of which the second one told the times of a batch, and has another one. Returns the paths of the first. */
+  async function silent() {
+    const { server, clock, nodes } = await started();
+    const [alive, dead] = nodes as [QueueNode, QueueNode];
+    const told = [...dead.paths];
+    await dead.next([], { times: TIMES(dead) });
+    const ran = [...alive.paths];
+    for (let i = 0; i < 6; i++) {
+      clock.advance({ seconds: 15 });
+      await alive.heartbeat();
+    }
+    ran.push(...(await alive.pullAll()));
+    await recordPaths(server, 0, ran, { ci_build_id: '100' });
+    await server.service.summarize();
+    return { server, clock, alive, dead, told };
+  }
+
+  const runsOf = async (server: TestServer, node: number) => {
+    const [{ id }] = (await server.get('/v1/builds')).json.data;
+    const subsets: any[] = (await server.get(`/v1/builds/${id}`)).json.build_subsets;
+    return subsets.filter(({ node_index }) => node_index === node);
+  };
+
+  it('is recorded for it, so that the gate passes', async () => {
+    const { server, told } = await silent();
+    await vi.waitFor(async () => expect(await runsOf(server, 1)).toHaveLength(1));
+    const [{ test_files }] = await runsOf(server, 1);
+    expect(sortPaths(test_files.map(({ path }: any) => path))).toEqual(sortPaths(told));
+    const { status, json } = await getCompleteness(server, { node_build_id: '100' });
+    expect([status, json.errors]).toEqual([200, []]);
+  });
+
+  it('is not to be recorded again when it comes back, which it is told, also when it repeats its pull', async () => {
+    const { server, dead } = await silent();
+    await vi.waitFor(async () => expect(await runsOf(server, 1)).toHaveLength(1));
+    const last = [...dead.paths];
+    await dead.next([], { times: TIMES(dead) });
+    expect((await dead.pull()).json).toMatchObject({ paths: [], is_recorded: true });
+    expect(last).not.toEqual([]);
+  });
+
+  it('is not recorded by the server if the node told no time for each file', async () => {
+    const { server, clock, nodes } = await started();
+    const [alive, dead] = nodes as [QueueNode, QueueNode];
+    await dead.next([], { times: [1, 2, 3, 4, 5, 6, 7, 8, 9] });
+    for (let i = 0; i < 6; i++) {
+      clock.advance({ seconds: 15 });
+      await alive.heartbeat();
+    }
+    await recordPaths(server, 0, [...alive.paths, ...(await alive.pullAll())], { ci_build_id: '100' });
+    expect((await getCompleteness(server, { node_build_id: '100' })).status).toBe(409);
+    expect(await runsOf(server, 1)).toEqual([]);
+  });
 });

@@ -37,7 +37,15 @@ const ofNodes: Readonly<Record<string, Fields[]>> = {
   ],
   '/v2/queues/queue': [
     testQueueMessage({ ...people, ...links, ...first, test_files_digest, paths, sizes: [1, 2], skip_pull: false, pieces: 'pytest' }),
-    testQueueMessage({ ...later, wants_times: true, sends_heartbeats: true, batch_index: 1, batch_id: 1, failed_paths: [paths[0]] }),
+    testQueueMessage({
+      ...later,
+      wants_times: true,
+      sends_heartbeats: true,
+      batch_index: 1,
+      batch_id: 1,
+      failed_paths: [paths[0]],
+      times: [1, null],
+    }),
   ],
   '/v2/queues/heartbeat': [{ ...node, test_queue_id: '100', node_uuid: 'a process' }],
   '/v2/queues/cancel': [

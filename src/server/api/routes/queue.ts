@@ -24,6 +24,7 @@ import type { ExpectedEnd } from '../../engine/queue/expected-end.js';
 import { STANDBY_PULL_SECONDS } from '../../engine/queue/leases.js';
 import { cancel, heartbeat, type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
 import { refusals } from '../../engine/refusal.js';
+import { recordSilent } from '../../engine/silent-nodes.js';
 import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer, Request } from '../../http/request.js';
@@ -54,9 +55,9 @@ interface QueueEncoding {
   /**
    * @param files the files of the batch, as a JSON array
    * @param cuts of the queue, encoded; null: no file of the batch is a piece
-   * @param forecast the field of the answer to a first request
+   * @param more other fields
    */
-  batch(queue: QueueInfo, batch: Batch, files: Buffer, cuts: Uint8Array | null, echo: object | null, forecast: object | null): Answer;
+  batch(queue: QueueInfo, batch: Batch, files: Buffer, cuts: Uint8Array | null, echo: object | null, more: object | null): Answer;
   textHeaders(batch: Batch): Record<string, string> | undefined;
 }
 
@@ -97,18 +98,19 @@ const version2: QueueEncoding = {
   job: 'prepareTestQueue',
   ciRun: 'test_queue_id',
   connectFailed: () => CONNECT_FAILED,
-  empty: ({ standsBy }, url, echo): TestQueueAnswer => ({
+  empty: ({ standsBy, wasRecorded }, url, echo): TestQueueAnswer => ({
     paths: [],
     batch_id: null,
     ...(standsBy && { pull_again_in: STANDBY_PULL_SECONDS }),
+    ...(wasRecorded && { is_recorded: true }),
     ...echo,
     ...(url !== null && { url }),
   }),
-  batch(_, batch, encoded, cuts, echo, forecast) {
+  batch(_, batch, encoded, cuts, echo, more) {
     const files = filesToRun(batch, encoded);
     const paths = files.map(({ path }) => path);
     const times = echo && { times: files.map(({ time_execution }) => time_execution) };
-    const answer: TestQueueAnswer = { paths, batch_id: batch.seq, ...times, ...echo, ...forecast };
+    const answer: TestQueueAnswer = { paths, batch_id: batch.seq, ...times, ...echo, ...more };
     return cuts ? { status: 200, body: handedPieces(cuts, paths), around: aroundLast('pieces', answer) } : json(200, answer);
   },
   textHeaders: ({ seq }) => ({ 'X-Ballast-Batch-Id': String(seq) }),
@@ -152,6 +154,7 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
         context.linkNotes.note(key, node_index, links);
         dailyBytes.add(project, bytesOfLinks(links), context.now());
       }
+      if (value && value.endedLeases.length > 0) void recordSilentNodes(context, key, value, saved);
       if (value?.isBack) context.summarizer.recorded(project, key.build);
       if (plan && value?.isNewQueue) dailyBytes.add(project, plan.files.bytes.length + (plan.cuts?.length ?? 0), context.now());
       const answering = value ? answerPulled(context, request, prepared, value, encoding) : answerNoQueue(request, prepared, encoding);
@@ -179,7 +182,7 @@ function answerBatch(
   context: Context,
   request: Request,
   { request: { key, isFirstRequest }, echo }: PreparedQueue,
-  { queue, expectedEnd }: Pulled,
+  { queue, expectedEnd, wasRecorded }: Pulled,
   batch: Batch,
   encoding: QueueEncoding,
 ): Soon<Answer> {
@@ -191,10 +194,11 @@ function answerBatch(
         return whenKnown(echo && isFirstRequest && batch.decision ? plans.part(queue.id, 'forecast') : null, planned =>
           // Most batches of a queue with pieces have none, and cuts may be megabytes to read.
           whenKnown(queue.list.pieces_for !== undefined && files.includes(PIECE_SIGN) ? plans.part(queue.id, 'cuts') : null, cuts => {
-            const forecast = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
-            const answer = request.wantsText
-              ? batchLines(batch, files, encoding)
-              : encoding.batch(queue, batch, files, cuts, echo, forecast);
+            const more = {
+              ...(planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) }),
+              ...(wasRecorded && { is_recorded: true }),
+            };
+            const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, cuts, echo, more);
             answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
             return answer;
           }),
@@ -262,6 +266,27 @@ function settleBatch({ store, now, log }: Context, key: QueueKey, { seq }: Batch
 function batchLines(batch: Batch, files: Buffer, encoding: QueueEncoding): Answer {
   const paths = filesToRun(batch, files).map(({ path }) => path);
   return lines(paths, encoding.textHeaders(batch));
+}
+
+/** Records for nodes that fell silent, once the ends of their leases are on disk. */
+async function recordSilentNodes(
+  { store, summarizer, log, now }: Context,
+  key: QueueKey,
+  { queue, endedLeases }: Pulled,
+  saved: Promise<void> | null,
+): Promise<void> {
+  try {
+    await saved;
+    for (const ended of endedLeases) {
+      if (ended.lease !== 'expired') continue;
+      const files = await recordSilent(store, key, queue.id, ended, now());
+      if (files === 0) continue;
+      summarizer.recorded(key.project, key.build);
+      log.info({ queue: queue.name, node: ended.node_index, files }, 'recorded what a silent node had run');
+    }
+  } catch (err) {
+    log.error({ err, queue: queue.name }, 'could not record what silent nodes had run');
+  }
 }
 
 /** Counts and logs what a pull changed, and notes what the queue learned. */

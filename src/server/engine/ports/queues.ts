@@ -114,8 +114,11 @@ export function isBatch(change: Change): change is Batch {
 /** Applies the next change of a queue to its batches by seq. */
 export function applyChange(batches: Map<number, Batch>, change: Change): void {
   if (typeof change === 'number') batches.delete(change);
-  else if (!isDelivery(change)) batches.set(change.seq, change);
-  else if (batches.has(change.delivered_seq)) batches.get(change.delivered_seq)!.delivered = true;
+  else if (!isDelivery(change)) {
+    // Only the report of a batch has its times.
+    change.times ??= batches.get(change.seq)?.times;
+    batches.set(change.seq, change);
+  } else if (batches.has(change.delivered_seq)) batches.get(change.delivered_seq)!.delivered = true;
 }
 
 export interface QueueLoad {

@@ -44,8 +44,11 @@ export interface Batch {
   cancelled_at?: number;
   /** The client sends heartbeats while it works on the batch. */
   heartbeats?: true;
-  /** When the node had run it and found no file left. */
-  ended_at?: number;
+  /**
+   * What the node reported of its files: whole milliseconds, 0 for a file that was not measured, or RAN_UNTIMED. Only the store has it, not a queue in
+   * memory.
+   */
+  times?: readonly number[] | undefined;
 }
 
 /**
@@ -54,6 +57,9 @@ export interface Batch {
  * that it did not report as passed. `closed`: the node finished it.
  */
 export type EndedLease = 'expired' | 'returned' | 'restarted' | 'cancelled' | 'closed';
+
+/** In `times`: the file ran, and had no time to measure. */
+export const RAN_UNTIMED = -1;
 
 /** Paths of test cases, by the file that they are in. */
 export type CasesByFile = [file: number, paths: string[]][];

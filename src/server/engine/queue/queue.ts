@@ -146,10 +146,6 @@ export class Queue {
     if (batch.files.length === 0) {
       node.markEmptyHanded(request);
       this.#speeds.leave(request.node_index);
-      if (last?.run === request.run && last.failed && last.ended_at === undefined) {
-        last.ended_at = now;
-        this.#changed.push(last);
-      }
       // The node may never record its earlier batches, so the journal must show that it restarted and got nothing.
       if (request.isFirstRequest && last && !request.acknowledges && node.recordEmptyStart(now)) {
         this.#nextSeq += 1;
@@ -277,6 +273,16 @@ export class Queue {
     return this.#leases?.heardSince(since) ?? [];
   }
 
+  /**
+   * Tells whether the node was taken for dead, and came back with the pull that this batch answers; null: that no batch answers. It knows only its
+   * own process.
+   */
+  hasReturned({ node_index, run }: Pick<Pull, 'node_index' | 'run'>, batch: Batch | null): boolean {
+    const batches = this.#nodes.get(node_index)?.batches ?? [];
+    const before = batches[(batch ? batches.lastIndexOf(batch) : batches.length) - 1];
+    return before?.run === run && before.lease === 'returned';
+  }
+
   /** See Leases. */
   standsBy(node: number): boolean {
     return this.#leases?.standsBy(node) ?? false;
@@ -388,11 +394,12 @@ export class Queue {
       if (isTaken === 1) this.#remaining.remove(file);
     });
     for (const batch of batches) {
+      // They are read from the store where they are needed.
+      batch.times = undefined;
       if (batch.files.length > 0) {
         this.#speeds.recordPull(batch.node_index, batch.isFirstRequest, batch.handed_at);
         this.#add(batch, true);
-        if (batch.cancelled_at !== undefined || batch.ended_at !== undefined || batch.lease === 'expired')
-          this.#speeds.leave(batch.node_index);
+        if (batch.cancelled_at !== undefined || batch.lease === 'expired') this.#speeds.leave(batch.node_index);
         continue;
       }
       const node = this.#node(batch.node_index);

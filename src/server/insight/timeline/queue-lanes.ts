@@ -86,8 +86,6 @@ class QueueLane {
   #open: Span | null = null;
   /** When files of that span went to another node. */
   #movedAt = Infinity;
-  /** When the node had run it and found no file left; null: not yet, or unknown. */
-  #endedAt: Millis | null = null;
   #recordedAt: Millis | null = null;
   #ranNothingAgain = false;
   /** When the node was cancelled with its last batch; null: it was not, or came back. */
@@ -109,7 +107,7 @@ class QueueLane {
 
   hand(batch: Batch, shift: number, movedAt: Millis): void {
     const from = batch.handed_at + shift;
-    const { seq, files, isReplay, isFirstRequest, lease = null, failed = null, cancelled_at, ended_at } = batch;
+    const { seq, files, isReplay, isFirstRequest, lease = null, failed = null, cancelled_at } = batch;
     this.cancelledAt = cancelled_at === undefined ? null : cancelled_at + shift;
     this.#shift = shift;
     this.handedAt = batch.handed_at;
@@ -124,7 +122,6 @@ class QueueLane {
     if (this.#ranNothingAgain) return;
     this.#open = draftSpan(from, from, files, { batch: seq, is_replay: isReplay, lease, failed });
     this.#movedAt = movedAt;
-    this.#endedAt = ended_at === undefined ? null : ended_at + shift;
     this.#spans.push(this.#open);
     this.#unrecorded.push(this.#open);
   }
@@ -132,7 +129,7 @@ class QueueLane {
   record(run: Run): void {
     const last = this.#spans.at(-1);
     const at = Math.max(run.created_at + this.#shift, last?.from ?? -Infinity, this.#recordedAt ?? -Infinity);
-    if (this.#open) this.#open.to = Math.min(at, this.#endedAt ?? at);
+    if (this.#open) this.#open.to = at;
     else if (this.#unrecorded.length === 0 && run.paths.length > 0) this.#addUnplanned(run, at);
     // A retry for which nothing was left moves no end.
     const isRetry = run.paths.length === 0 && this.#unrecorded.length === 0 && this.#spans.length > 0;
@@ -160,7 +157,7 @@ class QueueLane {
     }
     if (!open) return 'ended';
     this.patience = patienceWith(open, this.columns, now);
-    open.to = this.#endedAt ?? (this.patience === null ? this.#expectedEnd(open) : Math.max(open.from, now));
+    open.to = this.patience === null ? this.#expectedEnd(open) : Math.max(open.from, now);
     return this.patience === null ? 'lost' : 'at work';
   }
 

@@ -26,7 +26,7 @@ const BATCH_FIELDS = [
   'repeated',
   'cancelled_at',
   'heartbeats',
-  'ended_at',
+  'times',
 ] as const satisfies (keyof Batch)[];
 
 export function encodeChange(change: Change): Buffer {

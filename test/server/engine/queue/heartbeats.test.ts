@@ -212,17 +212,4 @@ describe('a node for which no file is left', () => {
     }
     expect(other.queue.standsBy(1)).toBe(false);
   });
-
-  it('has its end in the journal', () => {
-    const play = started();
-    pull(play, 0);
-    play.now += 40 * SECOND;
-    const files = drain(play, 0);
-    expect(files.length).toBe(5);
-    const last = [...play.journal.values()].at(-1)!;
-    expect([last.ended_at, last.lease]).toEqual([play.now, undefined]);
-    play.now += 5 * SECOND;
-    pull(play, 0);
-    expect(play.journal.get(last.seq)!.ended_at).toBe(play.now - 5 * SECOND);
-  });
 });

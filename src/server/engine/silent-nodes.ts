@@ -1,0 +1,55 @@
+import type { Caller } from './caller.js';
+import type { NodeKey, QueueKey } from './keys.js';
+import { pathsOfQueue } from './planned-files.js';
+import type { Millis, Store } from './ports/store.js';
+import { type Batch, RAN_UNTIMED } from './queue/batch.js';
+import { batchesOf, type LeaseEnd } from './queues.js';
+import { newRun } from './recordings.js';
+
+const SERVER: Caller = { isRetry: false, hasLeft: () => false };
+
+/**
+ * Records what a node, whose lease ended because it was silent, had told of the batches that it ran: it may never record them itself. When it comes
+ * back, it is told so. Returns the number of files.
+ */
+export async function recordSilent(
+  store: Store,
+  key: QueueKey,
+  queue: string,
+  { seq, node_index }: Pick<LeaseEnd, 'seq' | 'node_index'>,
+  at: Millis,
+): Promise<number> {
+  const node: NodeKey = { ...key.build, node_index };
+  const { own } = await batchesOf(store.queues, queue);
+  const told = toldSince(own, seq, await lastRecordedAt(store, key.project, node));
+  const files = told.flatMap(batch => batch.files);
+  if (files.length === 0) return 0;
+  const milliseconds = told.flatMap(({ times }) => times!);
+  const paths = await pathsOfQueue(store, queue, files);
+  const run = newRun(
+    paths.map((path, i) =>
+      milliseconds[i] === RAN_UNTIMED ? { path, time_execution: 0, ran: true } : { path, time_execution: milliseconds[i]! / 1000 },
+    ),
+    key.ci_run,
+  );
+  const { value, saved } = await store.recordings.record(key.project, node, run, SERVER, at);
+  await saved;
+  return value === 'recorded' ? files.length : 0;
+}
+
+/** When a node last recorded in a build; -Infinity: never. */
+async function lastRecordedAt({ builds }: Store, project: number, node: NodeKey): Promise<Millis> {
+  const build = await builds.find(project, node);
+  return (build && (await builds.runs(build.number, node.node_index)).at(-1)?.created_at) ?? -Infinity;
+}
+
+/** The batches of a process before one, of which it told the times, and which nobody has recorded. */
+function toldSince(batches: readonly Batch[], seq: number, recordedAt: Millis): Batch[] {
+  const last = batches.find(batch => batch.seq === seq);
+  const ofProcess = batches.filter(batch => batch.node_index === last?.node_index && batch.run === last.run && batch.seq < seq);
+  // It told of a batch with which it came back only after those before were recorded.
+  const returned = ofProcess.findLastIndex(({ lease }) => lease === 'returned');
+  return ofProcess
+    .slice(Math.max(0, returned))
+    .filter((batch, i) => batch.times && ((returned >= 0 && i === 0) || batch.handed_at > recordedAt));
+}
