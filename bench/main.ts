@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { exitOnSignals } from '../test/testbed/cleanup.js';
 import { numberParser, positiveInteger } from '../test/testbed/option-parsers.js';
 import { readHistories, readSuites } from '../test/testbed/suites.js';
+import { chaos } from './chaos.js';
 import { cutting } from './cutting.js';
 import { database } from './database.js';
 import { estimating } from './estimating.js';
@@ -139,6 +140,9 @@ quality('packing', 'evenness of regular splits, compared with other algorithms',
 quality('cutting', 'what pieces of long files gain in suites that were recorded by test cases', folder => [
   cutting(nonEmpty(readSuites(folder), folder, 'FILE.json')),
 ]);
+quality('chaos', 'builds of queues whose nodes leave: how much longer they take, and whether each file runs', folder =>
+  chaos(nonEmpty(readSuites(folder), folder, 'FILE.json')),
+);
 quality('planning', 'evenness of queues in simulated builds, compared with other batch sizes', folder =>
   planning(nonEmpty(readSuites(folder), folder, 'FILE.json'), readHistories(folder)),
 );

@@ -32,7 +32,7 @@ const SEEDS = [1, 2, 3];
 /** Runs of each timed queue. The minimum time of each pull counts. */
 const RUNS = 5;
 /** Seconds that a pull costs, as configured in the server. */
-const CONFIGURED_PULL_COST = 2;
+export const CONFIGURED_PULL_COST = 2;
 /** A build with less work per node ends before a queue matters. */
 const MIN_SECONDS_PER_NODE = 100;
 
@@ -328,7 +328,7 @@ function run(build: Build, policy: Policy, configured = CONFIGURED_PULL_COST): O
 }
 
 /** Builds of the suites that have enough work, and in which no file takes longer than 0.7 of a node's share. */
-function buildsOf(suites: readonly Suite[], pullCost: number, nodeTotals = NODES): Build[] {
+export function buildsOf(suites: readonly Suite[], pullCost: number, nodeTotals = NODES): Build[] {
   return suites.flatMap(({ timings }) => {
     const times = [...timings.values()].sort((a, b) => b - a);
     const total = times.reduce((sum, seconds) => sum + seconds, 0);

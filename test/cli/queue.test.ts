@@ -46,7 +46,10 @@ describe('ballast queue', () => {
       );
     const nodes = await Promise.all([queue(0), queue(1)]);
     // A node that starts late may find that the other one has run all files.
-    const recorded = (node: number) => new RegExp(`\nballast: recorded \\d test files?, \\d+\\.0 s, as node ${node} of 2\n(ballast: no test file is left;.*\n)?ballast: batch `);
+    const recorded = (node: number) =>
+      new RegExp(
+        `\nballast: recorded \\d test files?, \\d+\\.0 s, as node ${node} of 2\n(ballast: no test file is left;.*\n)?ballast: batch `,
+      );
     const nothing = (node: number) => new RegExp(`^ballast: nothing is left to run for node ${node} of 2 `);
     for (const [node, { code, stdout, stderr }] of nodes.entries()) {
       expect({ code, stdout }).toEqual({ code: 0, stdout: '' });

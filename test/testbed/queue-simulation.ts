@@ -104,15 +104,18 @@ function drawNodes({ nodes, seed }: Pick<Build, 'nodes' | 'seed'>): Node[] {
   return starts.map(start => ({ start, speed: 1 + SPEED_SPREAD * (2 * random() - 1), time: start, pulls: 0 }));
 }
 
-/** A lower bound of the duration on these nodes, as if files could be divided. Found by bisection. */
-function lowerBound(seconds: readonly number[], nodes: readonly Pick<Node, 'start' | 'speed'>[]): number {
+/**
+ * A lower bound of the duration on these nodes, as if files could be divided. Found by bisection.
+ * @param nodes with the time at which each leaves; missing: it stays
+ */
+export function lowerBound(seconds: readonly number[], nodes: readonly (Pick<Node, 'start' | 'speed'> & { end?: number })[]): number {
   const total = sum(seconds);
   const longest = seconds.reduce((max, each) => Math.max(max, each), 0);
   let low = 0;
-  let high = Math.max(...nodes.map(({ start, speed }) => start + total / speed));
+  let high = Math.max(...nodes.filter(({ end = Infinity }) => end === Infinity).map(({ start, speed }) => start + total / speed));
   for (let step = 0; step < 60; step++) {
     const middle = (low + high) / 2;
-    const done = sum(nodes.map(({ start, speed }) => speed * Math.max(0, middle - start)));
+    const done = sum(nodes.map(({ start, speed, end = Infinity }) => speed * Math.max(0, Math.min(end, middle) - start)));
     if (done < total) low = middle;
     else high = middle;
   }

@@ -26,9 +26,10 @@ const OUTAGE_MILLISECONDS = 45_000;
 export const STANDBY_PULL_SECONDS = 1;
 /** If it does not within this time, another one may stand by. */
 const STANDBY_SILENCE_MILLISECONDS = 15_000;
-/** A node stands by for this time at most, unless another one has been silent for longer than a lost heartbeat explains. */
+/** A node stands by for this time at most, unless another one is silent. */
 const STANDBY_MILLISECONDS = 300_000;
-const LONG_SILENCE_MILLISECONDS = 40_000;
+/** A node has missed a heartbeat that is silent for longer. */
+const MISSED_MILLISECONDS = 20_000;
 
 interface ActiveLease {
   batch: Batch;
@@ -43,7 +44,6 @@ interface ActiveLease {
 }
 
 interface Standby {
-  node: number;
   since: number;
   heardAt: number;
 }
@@ -57,7 +57,8 @@ export class Leases {
   #nextExpiry = Infinity;
   /** The uptime at the last request of any node. */
   #heardAt = 0;
-  #standby: Standby | null = null;
+  /** The nodes that stand by. */
+  #standbys = new Map<number, Standby>();
 
   /** @param changed receives the batches whose leases end */
   constructor(
@@ -106,7 +107,7 @@ export class Leases {
     }
     this.#nextExpiry = 0;
     this.#heardAt = before.#heardAt;
-    this.#standby = before.#standby;
+    this.#standbys = before.#standbys;
   }
 
   release(node: number): void {
@@ -171,24 +172,26 @@ export class Leases {
     if (isOpen && this.remaining.weight === 0) this.#setLease(previous, 'closed');
   }
 
-  /** Tells whether a node, for which no file is left, should wait for those of nodes that are at work. One node waits at a time. */
+  /**
+   * Tells whether a node, for which no file is left, should wait for files of nodes that are at work. One node waits in any case, and others if nodes
+   * are silent: as many as these have files.
+   */
   standsBy(node: number): boolean {
     const now = this.policy.uptime();
     let atWork = 0;
-    let isSilent = false;
+    let silentFiles = 0;
     for (const [other, { batch, from, heardAt }] of this.#active) {
       if (other === node || batch.lease !== undefined) continue;
       atWork += 1;
-      isSilent ||= now - Math.max(from, heardAt) > LONG_SILENCE_MILLISECONDS;
+      if (now - Math.max(from, heardAt) > MISSED_MILLISECONDS) silentFiles += batch.files.length;
     }
-    const standby = this.#standby;
-    const isTaken = standby && standby.node !== node && now - standby.heardAt < STANDBY_SILENCE_MILLISECONDS;
-    if (isTaken) return false;
-    const since = standby?.node === node ? standby.since : now;
-    this.#standby = { node, since, heardAt: now };
-    if (atWork > 0 && (isSilent || now - since < STANDBY_MILLISECONDS)) return true;
-    this.#standby = null;
-    return false;
+    const { since } = this.#standbys.get(node) ?? { since: now };
+    this.#standbys.delete(node);
+    for (const [other, { heardAt }] of this.#standbys) if (now - heardAt >= STANDBY_SILENCE_MILLISECONDS) this.#standbys.delete(other);
+    const wanted = Math.max(silentFiles, atWork > 0 && now - since < STANDBY_MILLISECONDS ? 1 : 0);
+    if (this.#standbys.size >= wanted) return false;
+    this.#standbys.set(node, { since, heardAt: now });
+    return true;
   }
 
   /** Ends the lease of a node that asks for another batch: it ran the previous one, unless it restarted. */

@@ -137,6 +137,11 @@ export class NodeSpeeds {
     this.#nodes[COLUMNS * node + WEIGHT] = Infinity;
   }
 
+  /** Notes that the node has no batch, and pulls again at once. */
+  stay(node: number): void {
+    this.#nodes[COLUMNS * node + WEIGHT] = NaN;
+  }
+
   /** Returns the inputs for the size of the batch that the node asks for, when so many files of this weight remain. */
   situationOf(node: number, files: number, weight: number, millis: number): Situation {
     const { nodeTotal } = this.parameters;

@@ -285,7 +285,9 @@ export class Queue {
 
   /** See Leases. */
   standsBy(node: number): boolean {
-    return this.#leases?.standsBy(node) ?? false;
+    const isWanted = this.#leases?.standsBy(node) ?? false;
+    if (isWanted) this.#speeds.stay(node);
+    return isWanted;
   }
 
   /** Tells whether some node was cancelled, and has not come back since. */
