@@ -85,8 +85,8 @@ export function chaos(suites: readonly Suite[]): Result[] {
       rows,
       legend:
         `Simulated builds of every suite with enough work, with ${NODES} nodes that start within 60 s and are up to 20 % faster or slower, at 2.2 s per ` +
-        `pull. At random times ${100 * PART_THAT_LEAVES} % of the nodes leave. The bound: files can be divided, each node works until it leaves, and nothing is ` +
-        'lost. A file that was under way on a node that leaves counts as run where it ends.',
+        `pull. At random times ${100 * PART_THAT_LEAVES} % of the nodes leave. The bound: files can be divided, and a node that leaves works until the last ` +
+        'end of a file, or of a batch if it is silent, of which the server learned.',
     },
   ];
 }
