@@ -94,6 +94,8 @@ export interface TestQueueAnswer {
   is_recorded?: boolean;
   /** Expected time of each path in seconds, null if unknown. Only if the request has `wants_times`. */
   times?: (number | null)[];
+  /** What the queue had learned, if it has sized a batch. Only with `times`. */
+  learned?: LearnedCost;
   /** Of each path that names a piece of a test file, what the client has to run; missing: no path does. */
   pieces?: HandedPiece[];
   /** From the request, if it has `wants_times`. */
@@ -103,6 +105,13 @@ export interface TestQueueAnswer {
   forecast?: QueueForecast;
   /** Address of the build, if the request has skip_pull. */
   url?: string;
+}
+
+/** What a test file takes a node of usual speed: `hidden` seconds, and `slowdown` times its time by estimate. */
+export interface LearnedCost {
+  hidden: number;
+  /** At least 1. */
+  slowdown: number;
 }
 
 /** A piece of a test file. */

@@ -9,7 +9,7 @@ import { pathsOfQueue } from './planned-files.js';
 import type { NodeLinks } from './ports/ci-runs.js';
 import type { Change, NewQueue, OpenQueue, QueueInfo, Queues, Verdict } from './ports/queues.js';
 import type { Millis, Store } from './ports/store.js';
-import { type Batch, type EndedLease, type Pull, RAN_UNTIMED } from './queue/batch.js';
+import { type Batch, type EndedLease, type KeptDecision, type Pull, RAN_UNTIMED } from './queue/batch.js';
 import type { ExpectedEnd } from './queue/expected-end.js';
 import { type Failed, failedIn, failedOf } from './queue/failed.js';
 import { describeLists, differs, isOtherList, type SentList } from './suites/compare-lists.js';
@@ -80,6 +80,8 @@ export interface Pulled {
   observed: BatchSums | null;
   /** When all nodes are expected to end, for a first request of a client that reports; null: otherwise, or unknown. */
   expectedEnd: ExpectedEnd | null;
+  /** The decision behind the batch or, if the planner did not size it, behind the newest one that it did; null: there is none. */
+  decision: KeptDecision | null;
 }
 
 /** The end of a lease. It is a copy, because the next pull may change the batch before this one is on disk. */
@@ -247,6 +249,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     isBack: false,
     observed: null,
     expectedEnd: null,
+    decision: null,
   };
   // A request whose client has left says nothing about the node any more, not even that the node restarted.
   if (caller.hasLeft()) return { value, changes: NO_CHANGES, isNote: true };
@@ -270,6 +273,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     value.batch = handed?.batch ?? null;
     value.isNewBatch = handed?.isNew ?? false;
     value.wasRecorded = request.heartbeats && queue.hasReturned(request, value.batch);
+    value.decision = handed && (handed.batch.decision ?? queue.newestDecision);
     value.isBack = hadCancelled && value.isNewBatch;
     if (!handed) {
       value.observed = queue.takeObserved();

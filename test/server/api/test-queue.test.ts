@@ -63,6 +63,16 @@ describe('a queue for clients that report their batches', () => {
     expect((await node.pull()).json).not.toHaveProperty('forecast');
   });
 
+  it('tells with the times of a batch what the queue has learned, also with one that its node gets again', async ({ server }) => {
+    await server.post('/v1/build_subsets', { ...buildKey, node_index: 0, test_files: timedTestFiles({ [suite[0]!]: 10 }) });
+    const learned = { hidden: expect.any(Number) as number, slowdown: expect.any(Number) as number };
+    const asked = { test_queue_id: 'learned', wants_times: true };
+    const first = (await new QueueNode(server, 0, asked).initialise(suite)).json;
+    expect(first).toMatchObject({ learned });
+    expect((await new QueueNode(server, 0, asked).connect()).json).toMatchObject({ paths: first.paths, learned: first.learned });
+    expect((await new QueueNode(server, 0, { test_queue_id: 'learned' }).connect()).json).not.toHaveProperty('learned');
+  });
+
   it('is shared with older clients of the same CI run', async ({ server }) => {
     const [first, second] = [pathsIn(await initialise(server, suite)), await new QueueNode(server, 1).start(suite)];
     const rest = pathsIn(await pull(server));

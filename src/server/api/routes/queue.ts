@@ -19,7 +19,7 @@ import { handedPieces } from '../../engine/pieces/cuts.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { type Batch, decisionOf } from '../../engine/queue/batch.js';
+import { type Batch, decisionOf, learnedBy } from '../../engine/queue/batch.js';
 import type { ExpectedEnd } from '../../engine/queue/expected-end.js';
 import { STANDBY_PULL_SECONDS } from '../../engine/queue/leases.js';
 import { cancel, heartbeat, type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
@@ -182,7 +182,7 @@ function answerBatch(
   context: Context,
   request: Request,
   { request: { key, isFirstRequest }, echo }: PreparedQueue,
-  { queue, expectedEnd, wasRecorded }: Pulled,
+  { queue, expectedEnd, wasRecorded, decision }: Pulled,
   batch: Batch,
   encoding: QueueEncoding,
 ): Soon<Answer> {
@@ -195,6 +195,7 @@ function answerBatch(
           // Most batches of a queue with pieces have none, and cuts may be megabytes to read.
           whenKnown(queue.list.pieces_for !== undefined && files.includes(PIECE_SIGN) ? plans.part(queue.id, 'cuts') : null, cuts => {
             const more = {
+              ...(echo && decision && { learned: learnedBy(decision) }),
               ...(planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) }),
               ...(wasRecorded && { is_recorded: true }),
             };

@@ -1,5 +1,6 @@
 import type { Decision } from '../../../protocol/answers/why.js';
 import { limits } from '../../../protocol/limits.js';
+import type { LearnedCost } from '../../../protocol/messages/queue.js';
 import { expectedTime } from '../../planning/batching/batch-cost.js';
 import type { PullSituation } from '../../planning/batching/batch-weight.js';
 import { toSeconds, WEIGHTS_PER_SECOND } from '../../planning/weight.js';
@@ -225,6 +226,12 @@ export function expectedWeight(batch: Pick<Batch, 'decision'> | undefined, files
   if (!decision) return weight;
   const { slowdown, hidden } = decision;
   return expectedTime(files, weight, { hidden: hidden * WEIGHTS_PER_SECOND, slowdown: Math.min(MAX_SLOWDOWN, slowdown) });
+}
+
+/** What the queue had learned when the planner made a decision. */
+export function learnedBy(decision: KeptDecision): LearnedCost {
+  const { hidden, slowdown } = decisionOf({ decision })!;
+  return { hidden, slowdown: Math.min(MAX_SLOWDOWN, Math.max(1, slowdown)) };
 }
 
 /** The decision behind a batch; null: the planner did not size it. */

@@ -8,6 +8,7 @@ import {
   givenBack,
   isRequeued,
   isSameReplay,
+  type KeptDecision,
   keepDecision,
   type Pull,
   takenFiles,
@@ -109,6 +110,11 @@ export class Queue {
     if (isGuessed) return null;
     const { weights, filesLeft } = this;
     return expectedEnd({ nodeTotal, batches: [...this.#bySeq.values()], weights, filesLeft, hasRecorded: () => false }, now);
+  }
+
+  /** The decision behind the newest batch that the planner sized; null: it has sized none. */
+  get newestDecision(): KeptDecision | null {
+    return [...this.#bySeq.values()].findLast(({ decision }) => decision !== null)?.decision ?? null;
   }
 
   /** The files that a node was handed, in all its runs. */
