@@ -4,7 +4,7 @@ import { type IdentityField, identityFields } from '../../node/ci/identity.js';
 import { parseServer } from '../../node/client/address.js';
 import { formats } from '../../node/reports/format.js';
 import { wholeNumber } from '../process/whole-number.js';
-import { type ClientOptions, duration, retriesOption } from './options.js';
+import { type ClientOptions, duration, retriesOption, timeLimitOption } from './options.js';
 
 /** The parts of the process that the commands of a CI node get. */
 export interface NodeContext {
@@ -56,6 +56,7 @@ function addQueue(program: Command, context: NodeContext): void {
       collect,
     )
     .option('--pieces', 'run each long test file in pieces, on several nodes at once; needs --junit, and all nodes of a CI run need it')
+    .addOption(timeLimitOption())
     .addHelpText(
       'after',
       '\nIn COMMAND, {} becomes the files of a batch, {,} within an argument all of them with commas, and {file} within an argument the path of a file that has them, one a line; {file} cannot be used with {} or {,}. BALLAST_BATCH is the batch’s number.',
@@ -180,6 +181,7 @@ function addDoctor(program: Command, { environment, testCommand }: NodeContext):
     .addOption(retriesOption())
     .option('--junit <glob>', 'reports that the command writes; may be repeated', collect)
     .option('--pieces', 'check whether the command can run long test files in pieces')
+    .addOption(timeLimitOption())
     .option('--environment <file>', 'read the variables of the node from a file that env or env -0 wrote, not from this process')
     .option('--json', 'print one JSON object')
     .addHelpText(

@@ -13,6 +13,18 @@ export function duration(text: string): number {
   return parts.reduce((sum, [, number, unit]) => sum + Number(number) * SECONDS[unit as keyof typeof SECONDS], 0);
 }
 
+export function timeLimitOption(): Option {
+  return new Option(
+    '--time-limit <duration>',
+    'end a command that runs for longer, such as 4m, and run its files one by one; off: never (default: the greater of 10m and 8 times what its files are expected to take, if all were measured)',
+  ).argParser(text => (text === 'off' ? text : positive(duration(text))));
+}
+
+function positive(seconds: number): number {
+  if (seconds === 0) throw new InvalidArgumentError('It must be longer than 0 s, or off.');
+  return seconds;
+}
+
 export function retriesOption(): Option {
   return new Option('--retries <number>', 'how often to repeat a request that gets no answer')
     .env('BALLAST_RETRIES')

@@ -11,18 +11,19 @@ import { CommandRunner } from '../../node/client/command/command-runner.js';
 import { assertTestsRan, NoTestRan, OtherAnswer } from '../../node/client/completeness.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../../node/client/fallback.js';
 import { ListMismatch } from '../../node/client/list-mismatch.js';
-import { CommandNotStarted, NodeRun } from '../../node/client/node-run.js';
+import { CommandNotStarted, hungText, NodeRun } from '../../node/client/node-run.js';
 import type { PlannedFile } from '../../node/client/planned-file.js';
 import { type Batch, QueueClient } from '../../node/client/queue-client.js';
 import { recordRun } from '../../node/client/record-run.js';
 import { listTestFiles } from '../../node/client/test-files.js';
+import type { TimeLimitOption } from '../../node/client/time-limit.js';
 import { pieceSupport } from '../../node/pieces/runners.js';
 import { exitCodes } from '../process/exit.js';
 import { batchLine, batchTable, type RanBatch } from './batch-table.js';
 import type { ClientOptions, ListOptions } from './options.js';
 import { cuttingLine, endLine, startLine } from './queue-forecast.js';
 
-export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy {
+export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy, TimeLimitOption {
   /** Globs of the reports that the command writes. */
   junit: readonly string[];
   /** Run long files in pieces. */
@@ -75,6 +76,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
     }
     if (batches.length > 0) printToStderr(...batchTable(batches));
     if (run.failed.size > 0) printToStderr(`failed: ${abbreviate([...run.failed])}`);
+    if (run.hung.size > 0) printToStderr(`hung: ${abbreviate(Array.from(run.hung, file => hungText(...file)))}`);
     process.exitCode = code || (run.hasFailed ? exitCodes.failed : recordCode);
   } finally {
     run.end();

@@ -1,7 +1,9 @@
 import { tmpdir } from 'node:os';
+import { durationText } from '../../base/duration.js';
 import { pluralize } from '../../base/plural.js';
 import { printToStderr } from '../../base/terminal.js';
 import { faultText, UsageError } from '../../base/usage-error.js';
+import { pieceOf } from '../../protocol/piece-path.js';
 import { askFilter } from '../pieces/filter.js';
 import type { CaseReport, Piece, PieceSupport } from '../pieces/piece.js';
 import { runPiece, runWhole } from '../pieces/piece-run.js';
@@ -20,10 +22,11 @@ import {
   resultFromReports,
 } from './batch-results.js';
 import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command/command-line.js';
-import type { CommandResult, CommandRunner } from './command/command-runner.js';
+import type { CommandLimit, CommandResult, CommandRunner } from './command/command-runner.js';
 import type { PlannedFile } from './planned-file.js';
 import { failureNames, ReportWatch, readReports } from './report-files.js';
 import { emptyTest } from './test-files.js';
+import { type TimeLimitOption, timeLimitOf } from './time-limit.js';
 
 /** The command could not be started: nothing was run, and nothing will be. */
 export class CommandNotStarted extends Error {
@@ -43,6 +46,8 @@ export class NodeRun {
   #recorded = new Map<string, RecordedFile>();
   /** The files that failed or may not have run. */
   readonly failed = new Set<string>();
+  /** The files whose command hung when it ran them alone, with the seconds that it had. */
+  readonly hung = new Map<string, number>();
   /** The node's reports on the test cases of files. */
   readonly testCases: TestCases;
   readonly #reportWatch: ReportWatch;
@@ -63,7 +68,7 @@ export class NodeRun {
     readonly allFiles: readonly string[],
     readonly command: readonly string[],
     readonly reportGlobs: readonly string[],
-    readonly policy: FailurePolicy,
+    readonly policy: FailurePolicy & TimeLimitOption,
     readonly runner: CommandRunner,
     readonly environment: NodeJS.ProcessEnv,
     readonly pieces: PieceSupport | null = null,
@@ -101,22 +106,28 @@ export class NodeRun {
       );
     const runs = [
       ...parts.map(part => () => this.#runFiles(part)),
-      ...files.flatMap(({ piece, expected }) => (piece ? () => this.#runPiece(piece, expected) : [])),
+      ...files.flatMap(({ piece, ...file }) => (piece ? () => this.#runPiece(piece, file) : [])),
     ];
     const results: BatchResult[] = [];
     for (const run of runs) if (this.runner.signal === null) results.push(await run());
-    const ran = new Set(results.flatMap(({ recorded, failed }) => [...recorded.map(({ path }) => path), ...failed]));
-    return {
-      recorded: results.flatMap(({ recorded }) => recorded),
-      failed: [
-        ...results.flatMap(({ failed }) => failed),
-        ...files.flatMap(({ path }) => (this.runner.signal && !ran.has(path) ? path : [])),
-      ],
-    };
+    const { recorded, failed } = joined(results);
+    const ran = new Set([...recorded.map(({ path }) => path), ...failed]);
+    return { recorded, failed: [...failed, ...files.flatMap(({ path }) => (this.runner.signal && !ran.has(path) ? path : []))] };
   }
 
   async #runFiles(files: readonly PlannedFile[]): Promise<BatchResult> {
-    const { result, reports } = await this.#execute(files, null);
+    const { result, reports, isHung } = await this.#execute(files, null);
+    // A runner may have loaded a file, and not begun it.
+    if (isHung && files.length > 1)
+      return this.#isolate(
+        files,
+        result.recorded.filter(({ no_test }) => !no_test),
+      );
+    if (isHung) {
+      // What an earlier report says of the file does not count.
+      this.#recorded.delete(files[0]!.path);
+      return this.#note(notRunResult(files));
+    }
     for (const { path, time_execution } of result.recorded) {
       const cases = reports?.get(path)?.cases;
       if (cases) this.testCases.addFile(path, time_execution, cases);
@@ -124,10 +135,39 @@ export class NodeRun {
     return this.#note(result);
   }
 
-  async #runPiece(piece: Piece, expected: number | null): Promise<BatchResult> {
+  /**
+   * Runs one by one the files of a command that hung: those that had not passed, and the others only if none of these hangs. A file that passed
+   * may have kept the runner from ending.
+   */
+  async #isolate(files: readonly PlannedFile[], passed: RecordedFile[]): Promise<BatchResult> {
+    this.#note({ recorded: passed, failed: [] });
+    const hasPassed = new Set(passed.map(({ path }) => path));
+    const others = await this.#runEach(files.filter(({ path }) => !hasPassed.has(path)));
+    const isFound = ({ failed }: BatchResult) => this.runner.signal !== null || failed.some(path => this.hung.has(path));
+    if (isFound(others)) return joined([{ recorded: passed, failed: [] }, others]);
+    const all = joined([others, await this.#runEach(files.filter(({ path }) => hasPassed.has(path)))]);
+    const hint = 'if they take so long together, give a longer --time-limit';
+    if (!isFound(all)) printToStderr(`WARNING: none of the ${files.length} test files hung alone; ${hint}`);
+    return all;
+  }
+
+  async #runEach(files: readonly PlannedFile[]): Promise<BatchResult> {
+    const results: BatchResult[] = [];
+    for (const [i, file] of files.entries()) {
+      if (this.runner.signal !== null) break;
+      printToStderr(`running ${file.path} alone (${i + 1} of ${files.length})`);
+      results.push(await this.#runFiles([file]));
+    }
+    return joined(results);
+  }
+
+  async #runPiece(piece: Piece, { expected, duration }: PlannedFile): Promise<BatchResult> {
     const runFile = async (part: Piece | null) => {
-      const { result, reports, remedy } = await this.#execute([{ path: piece.file, expected }], part);
-      return this.runner.signal === null ? { result, report: reports?.get(piece.file), remedy } : null;
+      // The pieces of a file take about the same.
+      const pieces = part ? 1 : pieceOf(piece.path)!.count;
+      const file = { path: piece.file, expected, ...(duration !== undefined && { duration: pieces * duration }) };
+      const { result, reports, remedy, isHung } = await this.#execute([file], part);
+      return this.runner.signal === null && !isHung ? { result, report: reports?.get(piece.file), remedy } : null;
     };
     const whyWhole = await this.#filterOf(piece.file);
     if (this.runner.signal !== null) return this.#note(notRunResult([piece]));
@@ -140,16 +180,24 @@ export class NodeRun {
   async #execute(files: readonly PlannedFile[], piece: Piece | null): Promise<Executed> {
     this.commandCount += 1;
     await this.#reportWatch.snapshot();
-    if (this.runner.signal !== null) return { result: notRunResult(files), reports: null, remedy: '' };
+    if (this.runner.signal !== null) return { result: notRunResult(files), reports: null, remedy: '', isHung: false };
     const selecting = this.pieces && this.#select(this.pieces, piece);
     const remedy = selecting?.remedy ?? '';
     try {
       const paths = files.map(({ path }) => path);
       const command = this.#commandFor(paths, selecting?.selection.args ?? []);
-      const ended = await this.runner.run(command, { ...this.#environmentOf(this.commandCount), ...selecting?.selection.environment });
+      const environment = { ...this.#environmentOf(this.commandCount), ...selecting?.selection.environment };
+      let passed = notRunResult(files);
+      // What a runner reports when it is ended may be of files that were cut off.
+      const limit = this.#limitOf(files, async () => void (passed = await this.#passedResult(files)));
+      const ended = await this.runner.run(command, environment, undefined, limit);
       if (ended.startError !== null)
         throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
-      if (this.runner.signal !== null) return { result: await this.#interruptedResult(files), reports: null, remedy };
+      if (this.runner.signal !== null) return { result: await this.#passedResult(files), reports: null, remedy, isHung: false };
+      if (ended.isHung) {
+        this.#tellHung(files, piece, limit!.seconds);
+        return { result: passed, reports: null, remedy, isHung: true };
+      }
       const { result, cases } = await this.#resultOf(files, ended);
       if (ended.exitCode !== 0)
         printToStderr(
@@ -157,10 +205,15 @@ export class NodeRun {
         );
       const reports = selecting ? selecting.reportsOf(paths, cases) : casesInReports(cases);
       if (reports === null && ended.exitCode === 0 && cases.size > 0) this.testCases.addSilence(remedy);
-      return { result, reports, remedy };
+      return { result, reports, remedy, isHung: false };
     } finally {
       selecting?.end();
     }
+  }
+
+  #limitOf(files: readonly PlannedFile[], reached = async () => {}): CommandLimit | null {
+    const seconds = timeLimitOf(files, this.policy);
+    return seconds === null ? null : { seconds, reached };
   }
 
   #environmentOf(number: number): NodeJS.ProcessEnv {
@@ -186,7 +239,7 @@ export class NodeRun {
     const environment = this.#environmentOf(this.commandCount + 1);
     try {
       return await askFilter(this.pieces!, async (args, output) => {
-        await this.runner.run(this.#commandFor([file], args), environment, output);
+        await this.runner.run(this.#commandFor([file], args), environment, output, this.#limitOf([]));
       });
     } catch (error) {
       throw cannotWrite('the files that --pieces needs for the command', error);
@@ -216,8 +269,16 @@ export class NodeRun {
     this.#list.remove();
   }
 
-  /** A signal ended the command early: only the files that passed in a report are known to have run. */
-  async #interruptedResult(files: readonly PlannedFile[]): Promise<BatchResult> {
+  /** Names the batch, or the only file, whose command hung. */
+  #tellHung(files: readonly PlannedFile[], piece: Piece | null, seconds: number): void {
+    const isAlone = files.length === 1;
+    const what = isAlone ? (piece ?? files[0]!).path : `the command of ${batchLabel(this.commandCount, files)},`;
+    if (isAlone) this.hung.set(what, seconds);
+    printToStderr(`${hungText(what, seconds)}, and was ended${isAlone ? '' : ': running alone each test file that has not passed'}`);
+  }
+
+  /** The command did not end by itself: only the files that passed in a report are known to have run. */
+  async #passedResult(files: readonly PlannedFile[]): Promise<BatchResult> {
     if (this.reportGlobs.length === 0) return notRunResult(files);
     const { byFile } = await this.#readReports(files);
     const passed = files.filter(({ path }) => byFile.get(path)?.isFailed === false);
@@ -261,6 +322,15 @@ function cannotWrite(what: string, error: unknown): CommandNotStarted {
   return new CommandNotStarted(CANNOT_RUN, `cannot write ${what}: ${message}; make room in ${tmpdir()}, or set TMPDIR to another folder`);
 }
 
+/** Says that what a command ran hung. */
+export function hungText(what: string, seconds: number): string {
+  return `${what} ran for longer than ${durationText(seconds)}`;
+}
+
+function joined(results: readonly BatchResult[]): BatchResult {
+  return { recorded: results.flatMap(({ recorded }) => recorded), failed: results.flatMap(({ failed }) => failed) };
+}
+
 function notRunResult(files: readonly { path: string }[]): BatchResult {
   return { recorded: [], failed: files.map(({ path }) => path) };
 }
@@ -272,4 +342,6 @@ interface Executed {
   reports: ReadonlyMap<string, CaseReport> | null;
   /** See Selecting. */
   remedy: string;
+  /** It ran for longer than its limit: the result has the files that had passed then. */
+  isHung: boolean;
 }

@@ -6,6 +6,8 @@ export interface PlannedFile {
   path: string;
   /** Expected seconds; null: never measured. */
   expected: number | null;
+  /** Expected seconds with those that reports do not tell; missing: not known. */
+  duration?: number;
   /** Missing: it is a whole file. */
   piece?: Piece;
 }

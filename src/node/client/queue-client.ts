@@ -174,15 +174,19 @@ export class QueueClient {
     return { piece: { path, file: named.file, cases, others, outcomes, isTrial } };
   }
 
-  #toBatch({ paths, batch_id, times = [], pieces = [], forecast }: TestQueueAnswer): Batch | null {
+  #toBatch({ paths, batch_id, times = [], learned, pieces = [], forecast }: TestQueueAnswer): Batch | null {
     if (batch_id === null) return null;
     assertListed('queue', paths, this.allFiles);
     this.#countFiles(paths);
     this.#heartbeats = setInterval(() => void this.#sendHeartbeat(), HEARTBEAT_MILLISECONDS).unref();
     const byPath = new Map(pieces.map(piece => [piece.path, piece]));
+    const timesOf = (expected: number | null) => ({
+      expected,
+      ...(expected !== null && learned && { duration: learned.hidden + learned.slowdown * expected }),
+    });
     return {
       id: batch_id,
-      files: paths.map((path, i) => ({ path, expected: times[i] ?? null, ...this.#pieceOf(path, byPath.get(path)) })),
+      files: paths.map((path, i) => ({ path, ...timesOf(times[i] ?? null), ...this.#pieceOf(path, byPath.get(path)) })),
       forecast: isForecast(forecast) ? forecast : null,
     };
   }
