@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Api } from '../../../src/node/client/api.js';
 import type { BatchResult, FailurePolicy } from '../../../src/node/client/batch-results.js';
-import type { CommandRunner } from '../../../src/node/client/command/command-runner.js';
+import type { CommandLimit, CommandRunner } from '../../../src/node/client/command/command-runner.js';
 import { CommandNotStarted, NodeRun } from '../../../src/node/client/node-run.js';
 import type { Piece } from '../../../src/node/pieces/piece.js';
 import { pytest } from '../../../src/node/pieces/pytest.js';
@@ -226,6 +226,31 @@ describe('a piece of a file', () => {
     expect(result.said).toContain(`WARNING: ${PATH}: running the whole file ${FILE}, because ${reason}`);
   });
 
+  it('fails by its name, and its file is not run, if it hangs; its whole file may take as long as all pieces', async () => {
+    const limits: (number | undefined)[] = [];
+    const run = async (_: unknown, __: unknown, output: number | undefined, limit: CommandLimit | null) => {
+      limits.push(limit?.seconds);
+      if (output !== undefined) writeSync(output, 'ballast: []\n');
+      return { exitCode: 143, seconds: 4, startError: null, isHung: output === undefined && limits.length > 2 };
+    };
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    onTestFinished(() => stderr.mockRestore());
+    const runner = { signal: null, run } as unknown as CommandRunner;
+    const node = new NodeRun([FILE], ['vitest'], [`${temporaryFolder()}/*`], {}, runner, {}, { name: 'vitest', runner: vitest });
+    const hanging = { path: PATH, expected: 90, duration: 100, piece: PIECE };
+    expect(
+      await node.runBatch([hanging, { ...hanging, path: `${FILE}::piece 2 of 2`, piece: { ...PIECE, path: `${FILE}::piece 2 of 2` } }]),
+    ).toEqual({
+      recorded: [],
+      failed: [PATH, `${FILE}::piece 2 of 2`],
+    });
+    expect(limits).toEqual([600, 800, 1600, 800]);
+    expect([...node.hung]).toEqual([
+      [FILE, 1600],
+      [`${FILE}::piece 2 of 2`, 800],
+    ]);
+  });
+
   it('is run as the whole file only if the configuration of its own file selects cases', async () => {
     const folder = temporaryFolder();
     const asked: string[] = [];
@@ -260,6 +285,95 @@ describe('a piece of a file', () => {
   ])('is not recorded if a signal comes %s', async (_, signalAfter, isSelected) => {
     const result = await runPiece([makeReport(caseOf('a'), skipped('b')), makeReport(caseOf('a'), caseOf('b'))], signalAfter);
     expect(result).toMatchObject({ failed: [PATH], recorded: [], isSelected, hasFailed: true });
+  });
+});
+
+describe('a command that hangs', () => {
+  const NAMES = ['a.js', 'b.js', 'c.js'];
+
+  interface Hanging {
+    /** Reports by command, and then of each file that does not hang alone; null: the command writes none. */
+    reports?: readonly (string | null)[];
+    /** Files that hang, also alone. */
+    hanging: readonly string[];
+    files?: readonly string[];
+    /** A signal comes with this command. */
+    signalAt?: number;
+  }
+
+  /** Runs a batch whose first command hangs. */
+  async function runHanging({ reports = [], hanging, files = NAMES, signalAt = Infinity }: Hanging) {
+    const folder = temporaryFolder();
+    const ran: string[] = [];
+    const runner = {
+      signal: null as string | null,
+      run: async ([, ...paths]: readonly string[], _: unknown, __: unknown, limit: CommandLimit) => {
+        ran.push(paths.join());
+        const [number, isHung] = [ran.length, ran.length === 1 || paths.some(path => hanging.includes(path))];
+        const report = reports[number - 1] ?? (isHung ? null : makeReport(...paths.map(passed)));
+        if (report !== null) writeFileSync(join(folder, `${number}.xml`), report);
+        if (number === signalAt) runner.signal = 'SIGTERM';
+        if (isHung) await limit.reached();
+        // At its end, the runner reports files that it cut off.
+        if (isHung) writeFileSync(join(folder, `${number}.end.xml`), makeReport(...paths.map(passed)));
+        return { exitCode: isHung ? 143 : 0, seconds: 4, startError: null, isHung };
+      },
+    };
+    let stderrText = '';
+    const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((stderrText += String(text))));
+    onTestFinished(() => stderr.mockRestore());
+    const policy = { timeLimit: 240 };
+    const node = new NodeRun(NAMES, ['runner'], [`${folder}/*`], policy, runner as unknown as CommandRunner, {});
+    const { failed } = await node.runBatch(files.map(path => ({ path, expected: null })));
+    return { ran, failed, recorded: paths({ recorded: node.takeRecorded(), failed }), hung: [...node.hung], stderrText };
+  }
+
+  it('keeps what passed before it was ended, and runs the others alone, each once', async () => {
+    const result = await runHanging({ reports: [makeReport(passed('a.js'))], hanging: ['b.js'] });
+    const { stderrText, ...outcome } = result;
+    expect(outcome).toEqual({
+      ran: ['a.js,b.js,c.js', 'b.js', 'c.js'],
+      failed: ['b.js'],
+      recorded: ['a.js', 'c.js'],
+      hung: [['b.js', 240]],
+    });
+    expect(stderrText).toBe(
+      [
+        'the command of batch 1, 3 test files, ran for longer than 4 m 00 s, and was ended: running alone each test file that has not passed',
+        'running b.js alone (1 of 2)',
+        'b.js ran for longer than 4 m 00 s, and was ended',
+        'running c.js alone (2 of 2)',
+      ]
+        .map(line => `ballast: ${line}\n`)
+        .join(''),
+    );
+  });
+
+  it('runs files alone that had failed, or of which no test had run', async () => {
+    const skipped = `<testcase name="one" file="a.js" time="0"><skipped/></testcase>`;
+    const { ran, recorded } = await runHanging({ reports: [makeReport(skipped, failing('b.js'))], hanging: ['c.js'] });
+    expect({ ran, recorded }).toEqual({ ran: ['a.js,b.js,c.js', 'a.js', 'b.js', 'c.js'], recorded: ['a.js', 'b.js'] });
+  });
+
+  it('runs all files alone, and names the one that had passed, if it kept the runner from ending', async () => {
+    const { ran, failed, recorded } = await runHanging({ reports: [makeReport(...NAMES.map(passed))], hanging: ['b.js'] });
+    expect({ ran, failed, recorded }).toEqual({ ran: ['a.js,b.js,c.js', ...NAMES], failed: ['b.js'], recorded: ['a.js', 'c.js'] });
+  });
+
+  it('passes with a warning if none of its files hangs alone', async () => {
+    const { ran, failed, recorded, stderrText } = await runHanging({ hanging: [] });
+    expect({ ran, failed, recorded }).toEqual({ ran: ['a.js,b.js,c.js', ...NAMES], failed: [], recorded: NAMES });
+    expect(stderrText).toContain('WARNING: none of the 3 test files hung alone; if they take so long together, give a longer --time-limit');
+  });
+
+  it('is not run again if it had one file', async () => {
+    const { stderrText, ...outcome } = await runHanging({ hanging: ['a.js'], files: ['a.js'] });
+    expect(outcome).toEqual({ ran: ['a.js'], failed: ['a.js'], recorded: [], hung: [['a.js', 240]] });
+  });
+
+  it('has run no other file alone if a signal comes meanwhile', async () => {
+    const { stderrText, ...outcome } = await runHanging({ reports: [makeReport(passed('a.js'))], hanging: ['b.js'], signalAt: 2 });
+    expect(outcome).toEqual({ ran: ['a.js,b.js,c.js', 'b.js'], failed: ['b.js', 'c.js'], recorded: ['a.js', 'b.js'], hung: [] });
   });
 });
 

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { platform } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 // On Windows, npx, mvn and the like are scripts, which Node does not start.
 import spawn from 'cross-spawn';
 import { END_SIGNALS, signalExitCode } from '../../../base/signals.js';
-import { processesOf } from './process-tree.js';
+import { processesWith } from './running-processes.js';
 
 export interface CommandResult {
   /** As in a shell: 128 and the number of the signal that ended it, 127 for an unknown command, 126 for one that may not be run. */
@@ -34,6 +35,8 @@ const GROUP_GRACE_MILLISECONDS = 3000;
 /** Time for a command that hangs to print stacks, then to end, and then for the system to end it. */
 const HUNG_GRACE_MILLISECONDS = 3000;
 const PARENT_POLL_MILLISECONDS = 500;
+/** The variable by which the processes of a command are found. */
+const MARK = 'BALLAST_COMMAND';
 /** Timers of Node fire at once if they are longer. */
 const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
@@ -90,10 +93,12 @@ export class CommandRunner {
     limit: CommandLimit | null = null,
   ): Promise<CommandResult> {
     const start = performance.now();
+    const mark = randomUUID();
+    const env = { ...environment, [MARK]: mark };
     const ended = new Promise<Outcome>(resolve => {
       const failToStart = (error: NodeJS.ErrnoException) => resolve(startFailure(error));
       try {
-        const child = spawn(program!, args, { stdio: ['inherit', output, output], env: environment, detached: this.#hasGroups });
+        const child = spawn(program!, args, { stdio: ['inherit', output, output], env, detached: this.#hasGroups });
         this.#child = child.pid === undefined ? null : child;
         child.once('error', error => child.pid === undefined && failToStart(error));
         child.once('exit', (code, signal) => resolve({ exitCode: code ?? signalExitCode(signal!), startError: null, isHung: false }));
@@ -102,7 +107,7 @@ export class CommandRunner {
         failToStart(error as NodeJS.ErrnoException);
       }
     });
-    const outcome = limit === null ? await ended : await this.#within(limit, ended);
+    const outcome = limit === null ? await ended : await this.#within(limit, ended, mark);
     const seconds = (performance.now() - start) / 1000;
     if (this.signal !== null) await this.#waitForGroup();
     this.#child = null;
@@ -110,7 +115,7 @@ export class CommandRunner {
   }
 
   /** Waits for the end of the command, and ends it at its limit. */
-  async #within({ seconds, reached }: CommandLimit, ended: Promise<Outcome>): Promise<Outcome> {
+  async #within({ seconds, reached }: CommandLimit, ended: Promise<Outcome>, mark: string): Promise<Outcome> {
     const inTime = await within(1000 * seconds, ended);
     if (inTime) return inTime;
     // After a signal the CI system ends the job.
@@ -118,7 +123,7 @@ export class CommandRunner {
     await reached();
     const meanwhile = await Promise.race([ended, null]);
     if (meanwhile) return meanwhile;
-    await this.#end();
+    await this.#end(mark);
     // The system cannot end a process that waits for a disk, for example.
     this.#child?.unref();
     const outcome = await within(this.graceMilliseconds, ended);
@@ -127,13 +132,13 @@ export class CommandRunner {
 
   /**
    * Ends the command and what it started, also processes that left its group: those that print stacks at SIGQUIT get it first, then all SIGTERM,
-   * then SIGKILL. It does not wait for a process that stays as a zombie.
+   * then SIGKILL. It does not wait for a process that it cannot find, or that stays as a zombie.
    */
-  async #end(): Promise<void> {
+  async #end(mark: string): Promise<void> {
     const pid = this.#child!.pid!;
     if (platform() === 'win32') return void spawnSync('taskkill', ['/pid', String(pid), '/t', '/f']);
     const group = this.#hasGroups ? -pid : pid;
-    const processes = processesOf(pid);
+    const processes = processesWith(`${MARK}=${mark}`);
     const all = processes.length > 0 ? processes.map(one => one.pid) : [group];
     const printing = processes.filter(({ catchesQuit }) => catchesQuit).map(one => one.pid);
     if (printing.length > 0) await this.#tell(printing, 'SIGQUIT');

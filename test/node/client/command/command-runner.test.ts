@@ -75,18 +75,18 @@ describe.runIf(process.platform === 'linux')('a command that runs for longer tha
   it('is ended together with processes that left its group', async () => {
     const sleeping = `setsid sh -c 'echo $$ >> "$SAID"; exec sleep 600'`;
     const ignoring = `setsid sh -c 'trap "" TERM; echo $$ >> "$SAID"; while :; do sleep 0.1; done'`;
-    const { said, ...result } = await runHanging(`${sleeping} & ${ignoring} & echo > "$READY"; wait`);
+    // The parent of the first has ended.
+    const { said, ...result } = await runHanging(`(${sleeping} &); ${ignoring} & sleep 0.3; echo > "$READY"; wait`);
     expect(result).toMatchObject(HUNG);
     await vi.waitFor(() => expect(said.trim().split('\n').map(Number).map(isAlive)).toEqual([false, false]));
   });
 
-  it('is not waited for while a process of it stays as a zombie, or has become a daemon', async () => {
-    // The daemon has a child in the group of the command, and does not reap it.
-    const daemon = `setsid sh -c 'echo $$ > "$SAID"; echo > "$READY"; exec sleep 600'`;
-    const { said, ...result } = await runHanging(`(sh -c 'sleep 600 & exec "$0" "$@"' ${daemon} &); while :; do sleep 0.1; done`);
+  it('is not waited for while a process of it stays as a zombie of one that cannot be found', async () => {
+    // It has a child in the group of the command, and does not reap it.
+    const parent = `env -i setsid sh -c 'echo $$ > "$0"; echo > "$1"; exec sleep 600' "$SAID" "$READY"`;
+    const { said, ...result } = await runHanging(`(sh -c 'sleep 600 & exec "$0" "$@"' ${parent} &); while :; do sleep 0.1; done`);
     onTestFinished(() => void process.kill(Number(said), 'SIGKILL'));
     expect(result).toMatchObject(HUNG);
-    expect(result.seconds).toBeLessThan(10);
     expect(isAlive(Number(said))).toBe(true);
   });
 });
