@@ -19,6 +19,8 @@ export interface Build {
   seed: number;
   /** Number of nodes that start (default: all). */
   startingNodes?: number;
+  /** The second at which a node starts (default: any one within a minute). */
+  startOf?: (node: number, random: () => number) => number;
   /** The first node that pulls twice dies with its second batch. */
   dies?: boolean;
   /** The server's clock is frozen, as with simulated nodes. */
@@ -45,8 +47,7 @@ export interface Outcome {
   maxPulls: number;
 }
 
-/** The nodes start within this time, and their speeds differ from 1 by at most this spread. */
-const STAGGER_SECONDS = 60;
+/** The speeds of nodes differ from 1 by at most this spread. */
 const SPEED_SPREAD = 0.2;
 
 interface Node {
@@ -98,9 +99,9 @@ export function simulate({ files, pullCost, dies, frozen, ...build }: Build, nex
   };
 }
 
-function drawNodes({ nodes, seed }: Pick<Build, 'nodes' | 'seed'>): Node[] {
+function drawNodes({ nodes, seed, startOf = (_, random) => 60 * random() }: Pick<Build, 'nodes' | 'seed' | 'startOf'>): Node[] {
   const random = seededRandom(seed);
-  const starts = Array.from({ length: nodes }, () => random() * STAGGER_SECONDS);
+  const starts = Array.from({ length: nodes }, (_, node) => startOf(node, random));
   return starts.map(start => ({ start, speed: 1 + SPEED_SPREAD * (2 * random() - 1), time: start, pulls: 0 }));
 }
 

@@ -195,6 +195,8 @@ export type KeptDecision = readonly number[];
 
 /** The facts that size the next batch of a node: its speed, and the state of its queue. Times are weights (see weight.ts). */
 export interface Situation extends PullSituation {
+  /** The most that the batch may have, so that nodes that have yet to come find work. */
+  most: number;
   /** `finish_in` of the answer. */
   finishIn: number;
   speed: number;

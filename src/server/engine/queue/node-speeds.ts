@@ -22,6 +22,14 @@ const MAX_SPEED = 1.5;
 const USUAL_MIN_SPEED = 0.7;
 /** After this time the measured speed of a node counts in full. */
 const SPEED_SECONDS = 20;
+/** While nodes have yet to come, a batch is at most this part of the share that its node would have if they all came now. */
+const SHARE_WITH_ALL = 0.8;
+/**
+ * But it may always take this part of the time since the first pull, in which none comes in three of four cases (Lindy's law), and as long
+ * as so many pulls.
+ */
+const PART_OF_TIME = 0.3;
+const PULLS_PER_BATCH = 25;
 
 /**
  * The columns of a node. Numbers side by side instead of objects: a server has thousands of queues, and a pull reads all nodes of one.
@@ -158,6 +166,7 @@ export class NodeSpeeds {
     const finishTime = commonFinishTime(remaining, nodeTotal, speeds, ready);
     const speed = speeds[node]!;
     return {
+      most: this.#most(node, remaining, snapshot),
       share: speed * (finishTime - now - pullCost),
       batches: Math.max(0, this.#nodes[COLUMNS * node + BATCHES]!),
       remaining,
@@ -168,6 +177,21 @@ export class NodeSpeeds {
       slowdown,
       hidden,
     };
+  }
+
+  /** The limit of a batch, for the sake of nodes that have yet to come; Infinity: there are none. Reads `speeds` and `ready`, and changes these. */
+  #most(node: number, remaining: number, { isTimed, now, cost: { pullCost } }: Snapshot): number {
+    const { nodeTotal, isGuessed } = this.parameters;
+    if (!isTimed || isGuessed) return Infinity;
+    let areAllHere = true;
+    for (let i = 0; i < nodeTotal; i++) {
+      if (this.#nodes[COLUMNS * i + BATCHES]! >= 0) continue;
+      areAllHere = false;
+      ready[i] = now + pullCost;
+    }
+    if (areAllHere) return Infinity;
+    const share = commonFinishTime(remaining, nodeTotal, speeds, ready) - now - pullCost;
+    return speeds[node]! * Math.max(SHARE_WITH_ALL * share, PART_OF_TIME * now, PULLS_PER_BATCH * pullCost);
   }
 
   #snapshot(millis: number): Snapshot {

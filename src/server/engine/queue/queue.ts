@@ -372,7 +372,7 @@ export class Queue {
     if (count === 0) return;
     const situation = this.#speeds.situationOf(batch.node_index, count, weight, batch.handed_at);
     const { slowdown, hidden } = situation;
-    const target = batchWeight(situation, this.parameters);
+    const target = Math.min(situation.most, batchWeight(situation, this.parameters));
     // The copy has no spare capacity.
     batch.files = this.#remaining.take(target / slowdown, hidden / slowdown).slice();
     batch.decision = keepDecision(situation, target);

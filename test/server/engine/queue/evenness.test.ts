@@ -11,10 +11,10 @@ import { requestOf } from './requests.js';
 const SEEDS = Array.from({ length: 12 }, (_, seed) => seed + 1);
 
 /** Builds of generated suites. Their times differ from the predictions like those of real builds. */
-const builds = (change: Partial<Build> = {}): Build[] =>
+const builds = (change: Partial<Build> = {}, count = 600): Build[] =>
   SEEDS.map(seed => {
     const random = seededRandom(seed);
-    const times = [...syntheticSuite(seed, 600).timings.values()].sort((a, b) => b - a);
+    const times = [...syntheticSuite(seed, count).timings.values()].sort((a, b) => b - a);
     const files = times.map(predicted => ({ predicted, actual: predicted * residual(random), isUnknown: false }));
     return { files, nodes: 8, pullCost: 2.2, seed, ...change };
   });
@@ -69,6 +69,16 @@ describe('the nodes of a queue', () => {
     const outcomes = builds({ startingNodes: 1 }).flatMap(build => [run(build), run({ ...build, frozen: true })]);
     expect(mean(outcomes)).toBeLessThan(1.06);
     for (const { meanPulls } of outcomes) expect(meanPulls).toBeLessThan(16);
+  });
+
+  it('finish nearly together when twelve of sixteen come, over three minutes', () => {
+    const late = builds({ nodes: 16, startingNodes: 12, startOf: (_, random) => 180 * random() }, 1200);
+    expect(mean(late.map(build => run(build)))).toBeLessThan(1.06);
+  });
+
+  it('leave enough to those that come together, when much of the work is done', () => {
+    const late = (minutes: number) => builds({ startOf: node => (node < 2 ? 0 : 60 * minutes) });
+    for (const minutes of [3, 5]) expect(mean(late(minutes).map(build => run(build)))).toBeLessThan(1.06);
   });
 
   it('get one file each when there are more nodes than files', () => {
