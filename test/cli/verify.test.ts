@@ -37,6 +37,22 @@ describe('ballast verify', () => {
     expect(JSON.parse((await verify(server, '--json', '--newest')).stdout)).toMatchObject({ is_complete: true, recorded: 30 });
   });
 
+  it('says which nodes came, if fewer came than the queue has room for', async () => {
+    const server = await shared.project();
+    const build = { ...TRIPLE, node_total: 9 };
+    const paths = pathsIn(await initialise(server, ['a.rb', 'b.rb'], { ...build, node_build_id: '7' }));
+    const times = timedTestFiles({ 'a.rb': 1, 'b.rb': 1 });
+    for (const node_index of [0, 1, 2, 5, 7, 8])
+      await record(server, {
+        ...build,
+        node_index,
+        test_files: node_index === 0 ? times : times.filter(({ path }) => !paths.includes(path)),
+      });
+    const lines = (await verify(server, '--node-total', '9', '--node-build-id', '7')).stdout.split('\n');
+    expect(lines).toContain('6 of at most 9 nodes came: 0-2, 5, 7-8');
+    expect(lines.filter(line => line.includes('recorded nothing'))).toEqual([]);
+  });
+
   it('annotates each missing file for GitHub Actions, and reports each as a failed case of JUnit', async () => {
     const server = await shared.project();
     const hostile = 'spec/a,b:50%<&"\'>\u0007\n::error::x_spec.rb';

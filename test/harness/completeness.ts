@@ -32,5 +32,6 @@ export const nothingMissing = {
   recorded_twice: [],
   recorded_not_handed_out: [],
   recorded_without_time: [],
+  nodes_came: [0, 1],
   nodes_never_came: [],
 };

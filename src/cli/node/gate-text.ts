@@ -17,3 +17,17 @@ export function countOf(answer: ReceivedCompleteness): string {
   const others = [untimed > 0 && 'others with a time of 0 only', ran_not_recorded.length > 0 && 'others ran and were not recorded'];
   return `: ${[count, ...others].filter(Boolean).join(', ')}`;
 }
+
+/** Which nodes came, if fewer came than the queue had room for: "12 of at most 16 nodes came: 0-11". Null: all came, or it is no queue. */
+export function comersOf({ kind, about, nodes_came, nodes_never_came }: ReceivedCompleteness): string | null {
+  const most = about?.node_total ?? null;
+  if (kind !== 'queue' || most === null || nodes_never_came.length === 0) return null;
+  return `${nodes_came.length} of at most ${pluralize(most, 'node')} came: ${rangesOf(nodes_came)}`;
+}
+
+/** Numbers in ascending order, with a range for each run of them: "0-3, 7". */
+function rangesOf(numbers: readonly number[]): string {
+  const ends = numbers.filter((number, i) => numbers[i + 1] !== number + 1);
+  const starts = numbers.filter((number, i) => numbers[i - 1] !== number - 1);
+  return starts.map((start, i) => (start === ends[i] ? start : `${start}-${ends[i]}`)).join(', ');
+}

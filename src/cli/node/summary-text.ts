@@ -3,7 +3,7 @@ import { agree, pluralize } from '../../base/plural.js';
 import type { BuildMinutes, ReceivedComparison, ReceivedCompleteness } from '../../node/client/answers.js';
 import { PART_TITLES } from '../../protocol/answers/minutes.js';
 import { priceText } from '../../protocol/price.js';
-import { countOf } from './gate-text.js';
+import { comersOf, countOf } from './gate-text.js';
 import { code, link, plain, sentence, table } from './markdown.js';
 
 const MAX_FILES = 10;
@@ -73,7 +73,9 @@ function gateLines(
   gate: ReceivedCompleteness | null,
   known: readonly string[],
 ): string[] {
-  if (gate?.is_complete) return ['', `**Complete**${countOf(gate)}.`];
+  const comers = gate && comersOf(gate);
+  const nodes = comers ? ` ${comers}.` : '';
+  if (gate?.is_complete) return ['', `**Complete**${countOf(gate)}.${nodes}`];
   if (!gate) return ['', `${pluralize(files, 'test file was', 'test files were')} recorded. It is not known whether others were planned.`];
   // What is not recorded yet is no reason to retry a node.
   if (is_running)
@@ -83,7 +85,7 @@ function gateLines(
     ];
   return [
     '',
-    `**Incomplete**${countOf(gate)}.`,
+    `**Incomplete**${countOf(gate)}.${nodes}`,
     ...gate.errors.map(error => `- ${sentence(error, known)}`),
     ...(gate.may_be_empty ? [`- ${code('ballast verify --may-be-empty GLOB')} passes if the files below had nothing to run`] : []),
     ...fileLines('Missing', missing, missing_count),

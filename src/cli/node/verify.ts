@@ -8,7 +8,7 @@ import { Api } from '../../node/client/api.js';
 import { type AskedCiRun, askCompleteness, OtherAnswer } from '../../node/client/completeness.js';
 import { emptyTest } from '../../node/client/test-files.js';
 import { exitCodes } from '../process/exit.js';
-import { countOf } from './gate-text.js';
+import { comersOf, countOf } from './gate-text.js';
 import type { ClientOptions } from './options.js';
 import { githubAnnotations, githubFailure, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
 
@@ -57,7 +57,8 @@ export async function verify(options: VerifyOptions): Promise<void> {
     if (options.json) print(JSON.stringify(incomplete ?? selected[0]));
     else if (options.format === 'junit') printData(`${junitReport(selected)}\n`);
     else if (options.format === 'github')
-      for (const line of selected.flatMap(answer => [summaryLine(answer), ...githubAnnotations(answer, options.environment)])) print(line);
+      for (const line of selected.flatMap(answer => [...summaryLines(answer), ...githubAnnotations(answer, options.environment)]))
+        print(line);
     else for (const line of selected.flatMap(report)) print(line);
     if (!isKnown && !options.newest)
       printToStderr(
@@ -148,7 +149,7 @@ function report(answer: ReceivedCompleteness): string[] {
     ran_not_recorded.length + (about?.allow_empty ? 0 : recorded_without_time.length) + Math.min(MAX_FILES_SHOWN, missing.length);
   const more = is_complete ? 0 : test_files - recorded - listed;
   return [
-    summaryLine(answer),
+    ...summaryLines(answer),
     ...errors.map(error => `error: ${error}`),
     ...missing.slice(0, MAX_FILES_SHOWN).map(({ path, fate }) => `  ${path}  (${fate})`),
     ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),
@@ -159,6 +160,7 @@ function report(answer: ReceivedCompleteness): string[] {
   ];
 }
 
-function summaryLine(answer: ReceivedCompleteness): string {
-  return `${answer.is_complete ? 'complete' : 'incomplete'}${answer.kind ? countOf(answer) : ''}`;
+function summaryLines(answer: ReceivedCompleteness): string[] {
+  const verdict = `${answer.is_complete ? 'complete' : 'incomplete'}${answer.kind ? countOf(answer) : ''}`;
+  return [verdict, comersOf(answer)].filter(line => line !== null);
 }

@@ -33,7 +33,9 @@ export interface CompletenessAnswer {
   recorded_not_handed_out: { path: string; node_index: Count }[];
   /** Test files recorded only with time 0, and not as run: scheduled, and perhaps not run. */
   recorded_without_time: { path: string; node_index: Count }[];
-  /** Nodes that neither pulled from the queue nor recorded anything. */
+  /** Nodes that got files of the queue or recorded something, an empty run included. */
+  nodes_came: Count[];
+  /** The others. The nodes of a queue are at most `node_total`, so none of them is missing. */
   nodes_never_came: Count[];
 }
 

@@ -227,6 +227,7 @@ describe('an answer to verify', () => {
         ],
         ran_not_recorded: [undefined, null, [{ path: 'a.js' }]],
         recorded_without_time: [undefined, null, ['a.js']],
+        nodes_came: [undefined, ['0']],
         nodes_never_came: [undefined, ['0']],
       }),
     ] as const;

@@ -43,6 +43,7 @@ export interface Comparison
     | 'recorded_twice'
     | 'recorded_not_handed_out'
     | 'recorded_without_time'
+    | 'nodes_came'
     | 'nodes_never_came'
   > {
   /** The nodes of `ran_not_recorded` that recorded nothing since their process began. */
@@ -105,7 +106,7 @@ export function compare(
     lostReruns: lostReruns(runsByNode, restarts).filter(node => !handed_out_not_recorded.some(({ node_index }) => node_index === node)),
     recorded_twice: [...nodesByPath].flatMap(([path, nodes]) => (typeof nodes === 'number' ? [] : { path, node_indexes: sorted(nodes) })),
     recorded_not_handed_out: recordedByOthers(handed, nodesByPath),
-    nodes_never_came: neverCame(handed, runsByNode, nodeTotal),
+    ...comers(handed, runsByNode, nodeTotal),
   };
 }
 
@@ -118,7 +119,14 @@ function missingFiles(
   runsOfPieces: RunsOfPieces,
 ): Omit<
   Comparison,
-  'test_files' | 'recorded' | 'emptyReruns' | 'lostReruns' | 'recorded_twice' | 'recorded_not_handed_out' | 'nodes_never_came'
+  | 'test_files'
+  | 'recorded'
+  | 'emptyReruns'
+  | 'lostReruns'
+  | 'recorded_twice'
+  | 'recorded_not_handed_out'
+  | 'nodes_came'
+  | 'nodes_never_came'
 > {
   const isRecorded = recordedTest(handed, nodesByPath, runsOfPieces);
   const ran = () => new Map([...nodesByPath].filter(([path]) => !withoutTime.has(path)));
@@ -223,11 +231,12 @@ function recordedByOthers(handed: AssignmentsByPath, nodesByPath: NodesByPath): 
   return others;
 }
 
-/** Returns the nodes that pulled no file and recorded no run, not even an empty one. */
-function neverCame(handed: AssignmentsByPath, runsByNode: RunsByNode, nodeTotal: number): number[] {
+/** Returns the nodes that were handed a file of a queue or recorded a run, also an empty one, and the others. */
+function comers(handed: AssignmentsByPath, runsByNode: RunsByNode, nodeTotal: number): Pick<Comparison, 'nodes_came' | 'nodes_never_came'> {
   const came = new Set(runsByNode.keys());
   for (const assignments of handed.values()) for (const { node_index, at } of assignments) if (at !== null) came.add(node_index);
-  return Array.from({ length: nodeTotal }, (_, node) => node).filter(node => !came.has(node));
+  const others = Array.from({ length: nodeTotal }, (_, node) => node).filter(node => !came.has(node));
+  return { nodes_came: sorted(came), nodes_never_came: others };
 }
 
 function add(nodesByPath: Map<string, Nodes>, path: string, node: number): void {

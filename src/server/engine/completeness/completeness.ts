@@ -44,6 +44,7 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
     recorded_twice: cut(comparison.recorded_twice).map(({ path, node_indexes }) => ({ path, node_indexes: cut(node_indexes) })),
     recorded_not_handed_out: assigned ? cut(comparison.recorded_not_handed_out) : [],
     recorded_without_time: cut(recorded_without_time),
+    nodes_came: cut(comparison.nodes_came),
     nodes_never_came: cut(comparison.nodes_never_came),
   };
 }
@@ -133,8 +134,8 @@ function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmp
   const warnings: string[] = [];
   if (ran_not_recorded.length > 0)
     warnings.push(`${count(ran_not_recorded)} run and not recorded, so the times are not known: ${nodesOf(ran_not_recorded)}`);
-  if (nodes_never_came.length > 0)
-    warnings.push(`${nodes(nodes_never_came)} ${assigned?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
+  // The number of nodes of a queue is the most that may come.
+  if (nodes_never_came.length > 0 && assigned?.kind !== 'queue') warnings.push(`${nodes(nodes_never_came)} recorded nothing`);
   if (assigned && assigned.reassigned.length > 0)
     warnings.push(
       `${count(assigned.reassigned)} handed to another node, because the first one was silent or restarted: ${nodesOf(assigned.reassigned)}`,

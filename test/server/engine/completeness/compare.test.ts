@@ -36,6 +36,7 @@ const COMPLETE = {
   recorded_twice: [],
   recorded_not_handed_out: [],
   recorded_without_time: [],
+  nodes_came: [0, 1],
   nodes_never_came: [],
 };
 
@@ -51,6 +52,7 @@ describe('the comparison of handed out with recorded files', () => {
       ...{ test_files: 1, recorded: 0 },
       handed_out_not_recorded: [{ path: 'a', node_index: 2, handed_out_at: timestamp(2) }],
       silentNodes: [2],
+      nodes_came: [0, 2],
       nodes_never_came: [1],
     });
   });
@@ -62,6 +64,7 @@ describe('the comparison of handed out with recorded files', () => {
       ...{ test_files: 1, recorded: 0 },
       ran_not_recorded: [{ path: 'a', node_index: 0 }],
       nodesWithoutRecording: [0],
+      nodes_came: [0, 2],
       nodes_never_came: [1],
     });
     // The node, or a later process of it, recorded something since.
