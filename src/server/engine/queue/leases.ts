@@ -15,9 +15,12 @@ export interface LeasePolicy {
   uptimeAt: (millis: number) => number;
 }
 
-/** A node that sends heartbeats may keep a batch for this time, or for this multiple of the expected duration if that is longer. */
-const LONGEST_BATCH_MILLISECONDS = 3_600_000;
-const LONGEST_BATCH_FACTOR = 8;
+/**
+ * A node that sends heartbeats may keep a batch for this time, or for this multiple of the expected duration if that is longer: twice as long as its client
+ * lets a command run, and more, because the client then runs the files one by one.
+ */
+const LONGEST_BATCH_MILLISECONDS = 7_200_000;
+const LONGEST_BATCH_FACTOR = 20;
 
 /** Nodes send a heartbeat three times in this time. If the server hears of none at all for so long, it could not be reached. */
 const OUTAGE_MILLISECONDS = 45_000;

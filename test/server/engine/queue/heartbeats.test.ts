@@ -51,7 +51,7 @@ describe('a node that sends heartbeats', () => {
     const play = started();
     const held = pull(play, 0);
     pull(play, 1);
-    work(play, [0, 1], 3585);
+    work(play, [0, 1], 7185);
     expect(drain(play, 1)).not.toContain(held[0]);
     work(play, [0], 15);
     expect(drain(play, 1)).toEqual(held);
