@@ -34,7 +34,8 @@ const PULLS_PER_BATCH = 25;
 /**
  * The columns of a node. Numbers side by side instead of objects: a server has thousands of queues, and a pull reads all nodes of one.
  *
- * batches     since the node started; negative: it never pulled
+ * batches     since the node started, without those of files that go first; negative: it never pulled. 0 with a weight: it works on one of
+ *             those, which is too small to tell anything of the node
  * done        number of its finished batches, with the sums of their files, weights and durations
  * files       of the batch that it works on, with its weight; weight NaN: none, or unknown; Infinity: it has left
  * handedAt    when that was handed out, by the server's clock
@@ -100,6 +101,8 @@ export class NodeSpeeds {
     const files = nodes[at + FILES]!;
     const elapsed = Math.max(0, this.#timeOf(millis) - nodes[at + HANDED_AT]!);
     const predicted = durationOf(1, files, weight, this.estimate.cost);
+    this.#workClock = Math.max(this.#workClock, nodes[at + WORK_AT]! + predicted);
+    if (batches === 0) return;
     const required = CREDIBLE_PART * predicted;
     nodes[at + DONE]! += 1;
     nodes[at + DONE_FILES]! += files;
@@ -107,7 +110,6 @@ export class NodeSpeeds {
     nodes[at + ELAPSED]! += elapsed;
     this.#elapsed += elapsed;
     this.#required += required;
-    this.#workClock = Math.max(this.#workClock, nodes[at + WORK_AT]! + predicted);
     // With a stopped clock a batch tells nothing of its cost.
     if (elapsed >= required) this.estimate.observe(files, weight, elapsed);
     this.estimate.limitPull(elapsed);
@@ -122,11 +124,11 @@ export class NodeSpeeds {
     for (let at = 0; at < nodes.length; at += COLUMNS) if (this.#endOf(at, snapshot) < snapshot.now) nodes[at + WEIGHT] = NaN;
   }
 
-  /** Records that the node was handed a batch of so many files and this weight. */
-  recordBatch(node: number, files: number, weight: number, millis: number): void {
+  /** Records that the node was handed a batch of so many files and this weight. @param isFirst they go first (see first-files.ts) */
+  recordBatch(node: number, files: number, weight: number, millis: number, isFirst = false): void {
     const nodes = this.#nodes;
     const at = COLUMNS * node;
-    nodes[at + BATCHES] = Math.max(0, nodes[at + BATCHES]!) + 1;
+    nodes[at + BATCHES] = Math.max(0, nodes[at + BATCHES]!) + (isFirst ? 0 : 1);
     nodes[at + FILES] = files;
     nodes[at + WEIGHT] = weight;
     nodes[at + HANDED_AT] = this.#timeOf(millis);
@@ -136,7 +138,7 @@ export class NodeSpeeds {
   /** Forgets the last batch of the node, which never reached it. */
   discardBatch(node: number): void {
     const at = COLUMNS * node;
-    this.#nodes[at + BATCHES]! -= 1;
+    this.#nodes[at + BATCHES] = Math.max(0, this.#nodes[at + BATCHES]! - 1);
     this.#nodes[at + WEIGHT] = NaN;
   }
 
@@ -211,7 +213,7 @@ export class NodeSpeeds {
     let elapsed = predicted + this.#elapsed;
     for (let at = 0; at < nodes.length; at += COLUMNS) {
       predicted += this.#predictedOf(at, cost);
-      if (!Number.isFinite(nodes[at + WEIGHT]!)) continue;
+      if (nodes[at + BATCHES] === 0 || !Number.isFinite(nodes[at + WEIGHT]!)) continue;
       const underWay = this.#underWay(at, cost);
       const since = now - nodes[at + HANDED_AT]!;
       const usual = nodes[at + DONE] === 0 ? underWay / this.#unfinishedSpeed(since / underWay) : underWay;
@@ -261,7 +263,7 @@ export class NodeSpeeds {
     const elapsed = nodes[at + ELAPSED]!;
     if (!isTimed) return 1;
     if (nodes[at + DONE] === 0) {
-      if (!Number.isFinite(nodes[at + WEIGHT]!)) return 1;
+      if (nodes[at + BATCHES] === 0 || !Number.isFinite(nodes[at + WEIGHT]!)) return 1;
       return this.#unfinishedSpeed((now - nodes[at + HANDED_AT]!) / this.#underWay(at, cost));
     }
     if (elapsed === 0) return 1;

@@ -1,5 +1,6 @@
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import { batchWeight, type QueueParameters } from '../../planning/batching/batch-weight.js';
+import { firstBatchWeight, wouldDelay } from '../../planning/batching/first-files.js';
 import { RemainingFiles } from '../../planning/batching/remaining-files.js';
 import {
   type Batch,
@@ -25,11 +26,15 @@ export interface Shared {
   before: { queue: Queue; answering: readonly Answering[] } | null;
 }
 
+const NO_FILES: readonly number[] = [];
+
 /**
  * One queue: the files that remain, and the batches that each node was handed. It is pure: the caller journals the changes.
  * It hands out every file at least once, and exactly once unless a request or a node fails.
  */
 export class Queue {
+  /** The files that go first. */
+  readonly #first: readonly number[];
   readonly #remaining: RemainingFiles;
   readonly #speeds: NodeSpeeds;
   readonly #nodes = new Map<number, Node>();
@@ -60,7 +65,8 @@ export class Queue {
     shared: Shared | null = null,
   ) {
     this.#own = shared && new Set();
-    this.#remaining = new RemainingFiles(weights);
+    this.#first = parameters.first ?? NO_FILES;
+    this.#remaining = new RemainingFiles(weights, this.#first);
     this.#leases = leasePolicy && new Leases(leasePolicy, this.#remaining, this.#changed);
     this.#speeds = new NodeSpeeds(parameters, this.#remaining.weight / weights.length);
     const handedOut = [...batches];
@@ -128,7 +134,7 @@ export class Queue {
    * 1. The batch that it has, if it repeats the request that the batch answered.
    * 2. In the first request of a run, files that it had before: all of them for the last split, those that it did not finish if it
    *    acknowledges its batches.
-   * 3. Files that no node has: those that were put back, then the slowest, as many as fit in its share.
+   * 3. Files that no node has: those that go first (see first-files.ts), those that were put back, then the slowest, as many as fit in its share.
    *
    * Null: the end of the queue, or the process was cancelled. A batch with `isNew` is to be journaled. The caller reports `delivered` or
    * `undelivered`.
@@ -368,13 +374,15 @@ export class Queue {
 
   /** Takes the files of a new batch, unless none is left. */
   #fill(batch: Batch): void {
-    const { count, weight } = this.#remaining;
+    const remaining = this.#remaining;
+    const { count, weight } = remaining;
     if (count === 0) return;
     const situation = this.#speeds.situationOf(batch.node_index, count, weight, batch.handed_at);
     const { slowdown, hidden } = situation;
-    const target = Math.min(situation.most, batchWeight(situation, this.parameters));
+    const isFirst = remaining.hasFirst && !wouldDelay(remaining.slowest, situation);
+    const target = isFirst ? firstBatchWeight(situation) : Math.min(situation.most, batchWeight(situation, this.parameters));
     // The copy has no spare capacity.
-    batch.files = this.#remaining.take(target / slowdown, hidden / slowdown).slice();
+    batch.files = remaining[isFirst ? 'takeFirst' : 'take'](target / slowdown, hidden / slowdown).slice();
     batch.decision = keepDecision(situation, target);
   }
 
@@ -384,7 +392,7 @@ export class Queue {
     this.#node(node_index).add(batch);
     this.#filesHanded += files.length;
     this.text.add(batch);
-    this.#speeds.recordBatch(node_index, files.length, this.#weightOf(batch), handed_at);
+    this.#speeds.recordBatch(node_index, files.length, this.#weightOf(batch), handed_at, this.#isFirst(batch));
     this.#lease(batch, isReadBack);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
@@ -398,9 +406,11 @@ export class Queue {
   }
 
   #restore(batches: readonly Batch[]): void {
-    takenFiles(batches, this.weights.length).forEach((isTaken, file) => {
+    const taken = takenFiles(batches, this.weights.length);
+    taken.forEach((isTaken, file) => {
       if (isTaken === 1) this.#remaining.remove(file);
     });
+    this.#remaining.reclaim(this.#first.filter(file => taken[file] === 1));
     for (const batch of batches) {
       // They are read from the store where they are needed.
       batch.times = undefined;
@@ -418,6 +428,11 @@ export class Queue {
     for (const node of this.#nodes.values()) node.markUnconfirmed();
     // These batches were observed before the queue was read back.
     this.#speeds.estimate.takeObserved();
+  }
+
+  /** Tells whether a batch has only files that go first. */
+  #isFirst({ files, isReplay }: Batch): boolean {
+    return this.#first.length > 0 && !isReplay && files.every(file => this.#first.includes(file));
   }
 
   #weightOf({ files }: Batch): number {

@@ -9,6 +9,8 @@ export interface QueueParameters {
   isGuessed: boolean;
   /** The observations of earlier queues of the project; missing: none. */
   learned?: BatchSums | null;
+  /** The files that go first (see first-files.ts), in their order; missing: none. */
+  first?: readonly number[];
 }
 
 /** The facts that decide the size of the batch that a node asks for. All but `batches` are weights. */

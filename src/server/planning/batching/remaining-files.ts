@@ -6,13 +6,23 @@ export class RemainingFiles {
   readonly #next: Uint32Array;
   /** Files that were put back. They are taken before all others, from the end. */
   #putBack: number[] = [];
+  /** Those of `first` that are left. They are taken from the end. */
+  #first: number[];
   #count: number;
   #weight: number;
 
-  /** @param weights whole numbers by file (see weight.ts), in descending order */
-  constructor(readonly weights: Float64Array) {
+  /**
+   * @param weights whole numbers by file (see weight.ts), in descending order
+   * @param first few files that only `takeFirst` takes
+   */
+  constructor(
+    readonly weights: Float64Array,
+    readonly first: readonly number[] = [],
+  ) {
     this.#next = new Uint32Array(weights.length + 1);
     for (let file = 0; file <= weights.length; file++) this.#next[file] = file;
+    for (const file of first) this.#next[file] = file + 1;
+    this.#first = first.toReversed();
     this.#count = weights.length;
     this.#weight = totalWeight(weights);
   }
@@ -26,7 +36,17 @@ export class RemainingFiles {
     return this.#weight;
   }
 
-  /** Takes the file, unless it is taken already. */
+  /** Tells whether files are left that only `takeFirst` takes. */
+  get hasFirst(): boolean {
+    return this.#first.length > 0;
+  }
+
+  /** The weight of the slowest file besides `first` and those that were put back; null: there is none. */
+  get slowest(): number | null {
+    return this.weights[this.#find(0)] ?? null;
+  }
+
+  /** Takes the file, unless it is taken already, or is of `first`. */
   remove(file: number): void {
     if (this.#find(file) !== file) return;
     this.#next[file] = file + 1;
@@ -36,27 +56,29 @@ export class RemainingFiles {
   /** Puts taken files back. They are the next to be taken. */
   putBack(files: readonly number[]): void {
     for (const file of files.toReversed()) {
-      this.#putBack.push(file);
+      (this.first.includes(file) ? this.#first : this.#putBack).push(file);
       this.#count += 1;
       this.#weight += this.weights[file]!;
     }
   }
 
-  /** Takes those of the files that were put back and not taken since. */
+  /** Takes those of the files that are not taken: also those that were put back, or are of `first`. */
   reclaim(files: readonly number[]): void {
     const reclaimed = new Set(files);
-    this.#putBack = this.#putBack.filter(file => {
+    const isLeft = (file: number) => {
       if (!reclaimed.has(file)) return true;
       this.#subtract(file);
       return false;
-    });
+    };
+    this.#putBack = this.#putBack.filter(isLeft);
+    this.#first = this.#first.filter(isLeft);
     // In a queue that was read back, files that were put back are like all others.
     for (const file of files) this.remove(file);
   }
 
   /**
    * Takes files of about this weight: first those that were put back, then the longest that fit.
-   * It takes at least one file, however small the weight is: an empty result means that no file remains.
+   * It takes at least one file, however small the weight is: an empty result means that no file remains besides `first`.
    *
    * @param hidden what each file takes besides its weight
    */
@@ -80,6 +102,19 @@ export class RemainingFiles {
       taken.push(file);
       room -= this.weights[file]! + hidden;
     }
+  }
+
+  /** Takes files of `first` of about this weight, as `take` does others. */
+  takeFirst(weight: number, hidden = 0): number[] {
+    const taken: number[] = [];
+    let room = weight - hidden;
+    while (this.#first.length > 0 && (taken.length === 0 || this.weights[this.#first.at(-1)!]! <= room)) {
+      const file = this.#first.pop()!;
+      this.#subtract(file);
+      taken.push(file);
+      room -= this.weights[file]! + hidden;
+    }
+    return taken;
   }
 
   #subtract(file: number): void {

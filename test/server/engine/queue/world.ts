@@ -91,7 +91,8 @@ export class World {
     const weights = Float64Array.from({ length: this.files }, () => 1000 + this.below(10_000 * longest)).sort((a, b) => b - a);
     const isGuessed = this.random() > 0.7;
     const pullCost = this.below(30_000);
-    this.#newQueue = journal => new Queue(weights, { nodeTotal: this.nodeTotal, pullCost, isGuessed }, journal);
+    const first = [...new Set(Array.from({ length: this.below(4) }, () => this.below(this.files)))];
+    this.#newQueue = journal => new Queue(weights, { nodeTotal: this.nodeTotal, pullCost, isGuessed, first }, journal);
     this.#queue = this.#newQueue([]);
   }
 

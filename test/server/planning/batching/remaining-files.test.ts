@@ -24,4 +24,32 @@ describe('the remaining files of a queue', () => {
       { seed, numRuns: 100 },
     );
   });
+
+  it('that only takeFirst takes are all there, whatever is put back and taken', () => {
+    fc.assert(
+      fc.property(weights, fc.array(fc.nat(79), { maxLength: 5 }), fc.nat(), (all, some, pick) => {
+        const first = [...new Set(some)].filter(file => file < all.length);
+        const remaining = new RemainingFiles(all, first);
+        const batches: number[][] = [];
+        for (let i = 0; remaining.count > 0; i++) {
+          const isFirst = remaining.hasFirst && (remaining.slowest === null || (pick >> i) % 2 === 1);
+          const taken = isFirst ? remaining.takeFirst(300) : remaining.take(300);
+          expect(taken.filter(file => first.includes(file) === isFirst)).toEqual(taken);
+          if ((pick >> i) % 3 === 1) remaining.putBack(taken);
+          else batches.push(taken);
+        }
+        expect(remaining.weight).toBe(0);
+        expect(batches.flat().sort((a, b) => a - b)).toEqual(Array.from(all.keys()));
+        expect(batches.flat().filter(file => first.includes(file))).toEqual(first);
+      }),
+      { seed, numRuns: 100 },
+    );
+  });
+
+  it('are taken by name, also those that are put back or come first', () => {
+    const remaining = new RemainingFiles(new Float64Array(4).fill(10), [2]);
+    remaining.putBack(remaining.take(10));
+    remaining.reclaim([0, 2, 3]);
+    expect([remaining.count, remaining.hasFirst, remaining.take(100)]).toEqual([1, false, [1]]);
+  });
 });
