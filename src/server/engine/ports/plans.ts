@@ -1,5 +1,6 @@
 import type { Segments } from '../../../base/bytes.js';
 import type { Soon } from '../../../base/soon.js';
+import type { FirstFiles } from '../../planning/batching/first-files.js';
 import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { TestFileList } from '../suites/compare-lists.js';
@@ -35,6 +36,8 @@ export interface PlanParts {
   weights: Float64Array;
   /** Of a queue that has files in pieces: see cuts.ts. */
   cuts: Uint8Array;
+  /** Of a queue some of whose files go first. */
+  first: FirstFiles;
 }
 
 /** A split or a queue, without what it consists of. */

@@ -75,6 +75,8 @@ export interface NewQueue extends NewPlan, Pick<PlanParts, 'weights'> {
   learned: BatchSums | null;
   /** Null: no file is cut. */
   cuts: PlanParts['cuts'] | null;
+  /** Null: no file goes first. */
+  first: PlanParts['first'] | null;
 }
 
 export type ReadFacts<Facts> = (queue: OpenQueue) => Soon<Facts>;

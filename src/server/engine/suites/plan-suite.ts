@@ -121,6 +121,7 @@ export async function planQueue(
     guessed: isGuessed,
     learned,
     cuts: cuts && encodeCuts(cuts),
+    first: null,
     forecast: {
       ...forecast({ ...files, weights: durations }, nodeTotal, expectation),
       ...(worth && { cutting: { files: worth.cutting.cuts.length, saves: savedSeconds(worth.cutting), is_done: cuts !== null } }),

@@ -8,6 +8,11 @@ export interface FirstFiles {
   unmeasured: readonly number[];
 }
 
+/** All files that go first, in their order. */
+export function allFirst({ failed, unmeasured }: FirstFiles): number[] {
+  return [...failed, ...unmeasured];
+}
+
 /** What is known of a queue that is planned. Durations are weights (see weight.ts). */
 export interface FirstOptions {
   /** By file, with the time that reports do not tell. */

@@ -5,6 +5,7 @@ import type { PlanParts } from '../../engine/ports/plans.js';
 import { type Batch, wasReassigned } from '../../engine/queue/batch.js';
 import { refusals } from '../../engine/refusal.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
+import { allFirst } from '../../planning/batching/first-files.js';
 import { decodeBasis } from '../../planning/estimating/basis.js';
 import { blocksFor, filesOf, filesOfNode, type ReadBlock } from '../codecs/file-blocks.js';
 import type { PartName } from '../codecs/plan-parts.js';
@@ -75,6 +76,8 @@ export function* problemsOfQueue(queue: StoredQueue, problem: ProblemOf): Genera
     if (!list) throw refusals.expired('queue');
     const paths = pathsIn(list);
     if (paths.length !== files) yield problem(`has ${files} weights and ${paths.length} files`);
+    const first = queue.part('first');
+    if (first && !allFirst(first).every(file => file < files)) yield problem('has files that go first, but not in its list');
     // Only the cuts say what is a piece.
     const cuts = queue.part('cuts');
     if ((cuts !== null) !== (queue.list.pieces_for !== undefined))

@@ -70,3 +70,19 @@ it('a queue has cuts if its list says that it has pieces', () => {
   expect(wrongWithQueue(pieces, ['a.py'], cuts, null)).toEqual(['has cuts, but its list has no pieces']);
   expect(wrongWithQueue(pieces, ['a.py'], null, 'pytest')).toContain('has pieces, but no cuts');
 });
+
+it('a queue has the files that go first', () => {
+  const plan = planOf(['a.py', 'b.py']);
+  const blocks = encodeFiles(plan);
+  const wrongWith = (file: number) => {
+    const queue = {
+      ...{ id: 'queue', node_total: 2, blocks: blocks.ends.length, batches: () => [] },
+      list: { digest: digestOfList(['a.py', 'b.py']), test_files: 2 },
+      readBlock: readFrom(blocks),
+      part: partIn({ basis: encodeBasis(plan), weights: plan.weights, first: { failed: [], unmeasured: [file] } }),
+    };
+    return Array.from(problemsOfQueue(queue, problemOf('queues', 'queue')), ({ what }) => what);
+  };
+  expect(wrongWith(1)).toEqual([]);
+  expect(wrongWith(2)).toEqual(['has files that go first, but not in its list']);
+});

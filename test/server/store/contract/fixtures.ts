@@ -128,6 +128,7 @@ export function newQueue(files: number | Estimates<Suite>, list = LIST): NewQueu
     guessed: false,
     learned: null,
     cuts: null,
+    first: null,
     forecast: FORECAST,
   };
 }

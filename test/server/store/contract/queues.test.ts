@@ -93,8 +93,22 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
     expect(await plans.part(info.id, 'weights')).toEqual(new Float64Array(20).fill(20_000));
     expect([await queues.batches(info.id), await queues.copiedBatches(info.id)]).toEqual([[], []]);
     expect([...decodeBasis((await plans.part(info.id, 'basis'))!, 20).basis]).toEqual([...estimates(20).basis]);
-    expect(await plans.part(info.id, 'cuts')).toBeNull();
-    for (const name of ['forecast', 'basis', 'weights', 'cuts'] as const) expect(await plans.part('unknown', name)).toBeNull();
+    for (const name of ['cuts', 'first'] as const) expect(await plans.part(info.id, name)).toBeNull();
+    for (const name of ['forecast', 'basis', 'weights', 'cuts', 'first'] as const) expect(await plans.part('unknown', name)).toBeNull();
+  });
+
+  it('hand out the files that go first before all others, and copies know them, too', async () => {
+    const { store, plans, queues, idOf, first, second } = await opened();
+    const goFirst = { failed: [15], unmeasured: [3, 7] };
+    await queues.create(first, { ...newQueue(20), first: goFirst }, NOW);
+    const left = (await pull(store, first, 0, { batch_uuid: 'left' }))!;
+    await settle(store, first, left, false);
+    const handed: number[][] = [];
+    for (let node = 0; node < 4; node++) handed.push((await pull(store, first, node))!.files);
+    expect([left.files, ...handed.slice(0, 3)]).toEqual([[15], [15], [3], [7]]);
+    expect(handed[3]!.length).toBeGreaterThan(1);
+    await queues.repeat(second, NOW);
+    for (const key of [first, second]) expect(await plans.part(await idOf(key), 'first')).toEqual(goFirst);
   });
 
   it('have another revision after each change of their batches, and the same without', async () => {

@@ -108,7 +108,7 @@ export async function readAll(store: Store): Promise<number> {
   await queues.newest(project, BUILD);
   const { id } = (await queues.find(queue))!;
   await plans.files(id, [0]);
-  for (const name of ['forecast', 'basis', 'weights', 'cuts'] as const) await plans.part(id, name);
+  for (const name of ['forecast', 'basis', 'weights', 'cuts', 'first'] as const) await plans.part(id, name);
   for (const name of ['batches', 'copiedBatches', 'revision'] as const) await queues[name](id);
   await queues.heardElsewhere(id);
   await queues.learned(project, 'queue');

@@ -23,7 +23,7 @@ import { batchesOf } from './read-queue.js';
 export async function createQueue(
   parts: Parts,
   key: QueueKey,
-  { list, files, weights, basis, cuts, guessed, learned, forecast }: NewQueue,
+  { list, files, weights, basis, cuts, first, guessed, learned, forecast }: NewQueue,
   at: Millis,
   born: (id: string, record: QueueRecord) => void,
 ): Promise<boolean> {
@@ -33,7 +33,7 @@ export async function createQueue(
     key,
     id,
     at,
-    blobs: () => encodeParts({ files, basis, weights, cuts }),
+    blobs: () => encodeParts({ files, basis, weights, cuts, first }),
     content() {
       const record = {
         name: key.digest,

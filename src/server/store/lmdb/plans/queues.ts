@@ -60,7 +60,7 @@ export class LmdbQueues implements Queues {
 
   async create(key: QueueKey, queue: NewQueue, at: Millis): Promise<boolean> {
     const { digest } = key;
-    const born = (id: string, record: QueueRecord) => this.#born.set(digest, openQueue(id, record, queue.weights, [], this.options));
+    const born = (id: string, record: QueueRecord) => this.#born.set(digest, openQueue(id, record, queue, [], this.options));
     try {
       const isCreated = await createQueue(this.parts, key, queue, at, born);
       const own = isCreated && this.#born.get(digest);

@@ -1,6 +1,7 @@
-import { applyChange, type QueueInfo } from '../../../engine/ports/queues.js';
+import { applyChange, type NewQueue, type QueueInfo } from '../../../engine/ports/queues.js';
 import type { Batch } from '../../../engine/queue/batch.js';
 import { Queue } from '../../../engine/queue/queue.js';
+import { allFirst } from '../../../planning/batching/first-files.js';
 import { decodeChange } from '../../codecs/queue-changes.js';
 import type { CachedQueue, QueueOptions } from '../../queue-cache.js';
 import type { Parts } from '../parts.js';
@@ -10,18 +11,21 @@ import { partOf } from './plans.js';
 /** Reads a queue back; null: it expired. */
 export function readQueue(parts: Parts, id: string, options: QueueOptions): CachedQueue | null {
   const record = parts.queues.get(id);
-  return record ? openQueue(id, record, partOf(parts, id, 'weights')!, batchesOf(parts, id), options) : null;
+  if (!record) return null;
+  const plan = { weights: partOf(parts, id, 'weights')!, first: partOf(parts, id, 'first') };
+  return openQueue(id, record, plan, batchesOf(parts, id), options);
 }
 
-/** A queue in memory. @param weights of its files, which are kept */
+/** A queue in memory. @param plan its weights are kept */
 export function openQueue(
   id: string,
   record: QueueRecord,
-  weights: Float64Array,
+  { weights, first }: Pick<NewQueue, 'weights' | 'first'>,
   batches: readonly Batch[],
   { pullCost, lease }: QueueOptions,
 ): CachedQueue {
-  const outlook = { nodeTotal: record.node_total, pullCost, isGuessed: record.guessed, learned: record.learned };
+  const { node_total: nodeTotal, guessed: isGuessed, learned } = record;
+  const outlook = { nodeTotal, pullCost, isGuessed, learned, ...(first && { first: allFirst(first) }) };
   return { id, info: toQueueInfo(id, record), queue: new Queue(weights, outlook, batches, lease), bytes: 0, saving: null };
 }
 

@@ -9,7 +9,7 @@ import type { Database } from '../connection/database.js';
 import { ReadTogether } from '../connection/read-together.js';
 
 /** The numbers of the parts of a split or queue besides the blocks of its files, which have those from 0 on. */
-export const PARTS = { basis: -1, weights: -2, cuts: -3, nodeEnds: -4 } as const satisfies Record<PartName, number>;
+export const PARTS = { basis: -1, weights: -2, cuts: -3, nodeEnds: -4, first: -5 } as const satisfies Record<PartName, number>;
 
 interface PieceRow {
   owner: string;

@@ -9,6 +9,7 @@ import type { Answering } from '../../../engine/queue/node.js';
 import { Queue, type Shared } from '../../../engine/queue/queue.js';
 import { LAST_USE_UPDATE_MILLISECONDS } from '../../../engine/retention.js';
 import type { BatchSums } from '../../../planning/batching/batch-cost.js';
+import { allFirst } from '../../../planning/batching/first-files.js';
 import { batchesIn, encodeChange, encodeChanges } from '../../codecs/queue-changes.js';
 import { bytesOf, type CachedQueue, QueueCache, type QueueOptions } from '../../queue-cache.js';
 import type { Database } from '../connection/database.js';
@@ -243,9 +244,14 @@ export class QueueLog {
     const row = await queueRow(this.database, key);
     if (!row) return null;
     const { id, guessed, learned, node_total } = row;
-    const [weights, journal] = await Promise.all([this.pieces.part(id, 'weights'), journalOf(this.database, id)]);
+    const [weights, first, journal] = await Promise.all([
+      this.pieces.part(id, 'weights'),
+      this.pieces.part(id, 'first'),
+      journalOf(this.database, id),
+    ]);
     const { pullCost } = this.options;
-    const parameters = { nodeTotal: node_total, pullCost, isGuessed: guessed, learned: fromJson<BatchSums>(learned) };
+    const facts = { nodeTotal: node_total, pullCost, isGuessed: guessed, learned: fromJson<BatchSums>(learned) };
+    const parameters = first ? { ...facts, first: allFirst(first) } : facts;
     return weights && this.#opened(key, { id, info: toQueueInfo(row) }, { weights, parameters }, journal);
   }
 

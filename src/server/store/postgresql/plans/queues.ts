@@ -51,9 +51,13 @@ export class PostgresqlQueues implements Queues {
     return row && toQueueInfo(row);
   }
 
-  async create(key: QueueKey, { list, files, weights, basis, cuts, guessed, learned, forecast }: NewQueue, at: Millis): Promise<boolean> {
+  async create(
+    key: QueueKey,
+    { list, files, weights, basis, cuts, first, guessed, learned, forecast }: NewQueue,
+    at: Millis,
+  ): Promise<boolean> {
     const id = randomUUID();
-    const [parts, bytes] = piecesOf({ files, basis, weights, cuts });
+    const [parts, bytes] = piecesOf({ files, basis, weights, cuts, first });
     const { rows } = await this.database.change<{ id: string }>(
       `with known as (
         select id from queues where id = $2
