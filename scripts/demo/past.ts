@@ -100,7 +100,7 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
     store,
     key,
     suiteOf(run.paths),
-    { repeatsNewest: false, sizes: [], pieces: run.runner },
+    { repeatsNewest: false, sizes: [], pieces: run.runner, failingFirst: false },
     { isWorker: true, pullCost },
   ))!;
   const nodes = begin(run);

@@ -51,6 +51,11 @@ export interface TestQueueMessage extends NodeKey, People, Links {
   /** Sizes in bytes of the distinct paths, sorted by UTF-16 code units; 0: unknown. While nothing was measured, they tell the long files. */
   sizes?: TestFileList<Count>;
   /**
+   * Order of the files, from the request that creates the queue. `failing-first`: what failed in the newest run of the branch, and new files, go
+   * first in a build of more than a minute. Default: failing-first.
+   */
+  order?: QueueOrder;
+  /**
    * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL after each. If the queue was
    * made from another list, connecting fails, and a request with the list, or a pull, gets a 409.
    */
@@ -79,6 +84,8 @@ export interface TestQueueMessage extends NodeKey, People, Links {
    */
   sends_heartbeats?: boolean;
 }
+
+export type QueueOrder = 'failing-first' | 'slowest-first';
 
 /** A batch. Empty `paths` are the end of the queue. */
 export interface TestQueueAnswer {

@@ -56,6 +56,8 @@ interface QueueAsked {
   request: QueueRequest;
   /** See `estimate`. */
   sizes: readonly number[];
+  /** Files that failed last, and new ones, go first. Only clients that report failures gain by it. */
+  failingFirst: boolean;
   /** The fields of the request that the answer repeats. */
   echo: object | null;
 }
@@ -105,14 +107,14 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     links: null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
-  return { asked: { request, sizes: [], echo: null }, suite };
+  return { asked: { request, sizes: [], failingFirst: false, echo: null }, suite };
 }
 
 /** POST /v2/queues/queue */
 function toTestQueue(sent: RawParameters, project: number, cached: Suite | null): Listing<QueueAsked> {
   const message = toTestQueueMessage(withFirst(sent, 'paths', cached));
   const { commit_hash, branch, node_total, node_index, test_queue_id, can_initialize_queue: isFirstRequest } = message;
-  const { node_uuid, batch_index, sizes = [] } = message;
+  const { node_uuid, batch_index, sizes = [], order = 'failing-first' } = message;
   const run = digest(node_uuid);
   const request: QueueRequest = {
     key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id),
@@ -132,7 +134,7 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
   if (suite && sizes.length !== 0 && sizes.length !== suite.length)
     throw apiErrors.invalid({ sizes: [`has ${sizes.length} entries for ${suite.length} distinct paths`] });
   const echo = message.wants_times ? { node_uuid, batch_index } : null;
-  return { asked: { request, sizes, echo }, suite };
+  return { asked: { request, sizes, failingFirst: order === 'failing-first', echo }, suite };
 }
 
 /** POST /v2/queues/heartbeat */
@@ -187,10 +189,11 @@ function toCases(sent: RawParameters): Listing<CaseReport[]> {
   return { asked, suite: null };
 }
 
-function prepareQueue(store: Store, { request, sizes, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
+function prepareQueue(store: Store, { request, sizes, failingFirst, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
   // A pull brings no list.
   if (!suite) return { request, echo, planned: NOTHING_PLANNED };
-  const planning = planQueue(store, request.key, suite, { repeatsNewest: request.wantsLastSplit, sizes, pieces: request.pieces }, options);
+  const { key, wantsLastSplit: repeatsNewest, pieces } = request;
+  const planning = planQueue(store, key, suite, { repeatsNewest, sizes, pieces, failingFirst }, options);
   return planning.then(planned => planned && { request, echo, planned });
 }
 

@@ -6,11 +6,12 @@ import { toApiError } from '../api/errors.js';
 import type { JobRunner } from '../api/job-runner.js';
 import type { BuildKey, ProjectBuild, QueueKey } from '../engine/keys.js';
 import type { Millis, Store } from '../engine/ports/store.js';
+import { isOutOfDate } from '../engine/ports/summaries.js';
 import { LogThrottle } from '../http/log-throttle.js';
 import { SILENT_MILLISECONDS } from '../insight/timeline/draft-span.js';
 import { SUMMARY_LATEST_MILLISECONDS, UNRECORDED_RUN_MILLISECONDS } from '../insight/trends/build-lines.js';
 import type { SummarizedBuild } from '../insight/trends/build-summary.js';
-import { isOutOfDate, SUMMARY_PAUSE_FACTOR, withSummaries } from '../insight/trends/summary.js';
+import { SUMMARY_PAUSE_FACTOR, withSummaries } from '../insight/trends/summary.js';
 import { type BatchSums, tellsMore } from '../planning/batching/batch-cost.js';
 import type { WebhookEvents } from './webhook-events.js';
 

@@ -29,7 +29,7 @@ const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest =>
   links: null,
 });
 
-const ASKED = { repeatsNewest: false, sizes: [], pieces: null };
+const ASKED = { repeatsNewest: false, sizes: [], pieces: null, failingFirst: false };
 
 it('a pull that ends the lease of a silent node reports it, even if the node comes back before the change is on disk', async () => {
   let uptime = 0;

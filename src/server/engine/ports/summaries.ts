@@ -54,6 +54,8 @@ export interface Summary {
   line: BuildLineSummary;
   /** The paths of the first of the `line.failed` files. */
   failed_files: string[];
+  /** The paths of files that failed in one attempt or CI run of the build, and passed in another, as far as its summaries told. */
+  flaky_files: string[];
   /** Wall time by part. */
   parts: Record<PartName, number>;
   /** The number of nodes that started, times the wall time; and the part of it after the end of each node. */
@@ -70,6 +72,11 @@ export interface Summary {
   slowness: (number | null)[];
   /** Wall time that other methods would have taken on the same recorded times; see insight/what-if/savings.ts. */
   baselines: WhatIfAnswer['baselines'];
+}
+
+/** Reports whether a build needs another summary: it has none, runs were recorded later, or nodes were at work when it was made. */
+export function isOutOfDate({ recorded }: Pick<Build, 'recorded'>, summary: Pick<Summary, 'recorded' | 'state'> | null): boolean {
+  return summary === null || summary.recorded !== recorded || summary.state === 'running';
 }
 
 /** The builds of a day that have ended. */

@@ -1,5 +1,6 @@
 import { fileOfPiece, pieceOf } from '../../../protocol/piece-path.js';
 import { type BatchCost, type BatchSums, expectedCost, withHidden } from '../../planning/batching/batch-cost.js';
+import { allFirst, chooseFirst, type FirstFiles, type FirstOptions, mayHaveFirst } from '../../planning/batching/first-files.js';
 import { simulateQueue } from '../../planning/batching/simulate-queue.js';
 import { encodeBasis } from '../../planning/estimating/basis.js';
 import { type Estimates, estimate, isMostlyGuessed, type Mode } from '../../planning/estimating/estimate.js';
@@ -14,6 +15,7 @@ import type { NewSplit } from '../ports/splits.js';
 import type { Store } from '../ports/store.js';
 import { differenceOf, type SentList, type TestFileList } from './compare-lists.js';
 import { savedSeconds, withPieces, worthCutting } from './cut-suite.js';
+import { recentFailures } from './recent-failures.js';
 import type { Suite } from './suite.js';
 
 /** Requests with at least this many test files are handled by a worker thread. */
@@ -82,6 +84,8 @@ export interface QueueAsked {
   sizes: readonly number[];
   /** See QueueRequest. */
   pieces: string | null;
+  /** Files that failed last, and new ones, go first. */
+  failingFirst: boolean;
 }
 
 /**
@@ -91,7 +95,7 @@ export async function planQueue(
   store: Store,
   key: QueueKey,
   suite: Suite,
-  { repeatsNewest, sizes, pieces }: QueueAsked,
+  { repeatsNewest, sizes, pieces, failingFirst }: QueueAsked,
   options: PlanOptions,
 ): Promise<Planned<NewQueue> | null> {
   const { isWorker, pullCost } = options;
@@ -112,6 +116,10 @@ export async function planQueue(
   const { files, cuts } = cut ?? { files: whole, cuts: null };
   const { weights } = files;
   const durations = withHidden(weights, cost);
+  const { pullCost: pull } = cost;
+  const first =
+    failingFirst && !isGuessed ? await firstFiles(store, key, files, { durations, nodeTotal, pullCost: pull }, isWorker) : NONE_FIRST;
+  if (!first) return null;
   const expectation = simulateQueue(durations, { nodeTotal, pullCost: cost.pullCost, isGuessed });
   const plan = {
     list: { ...list, ...(cut && { pieces_for: cut.pieces_for }) },
@@ -121,13 +129,33 @@ export async function planQueue(
     guessed: isGuessed,
     learned,
     cuts: cuts && encodeCuts(cuts),
-    first: null,
+    first: allFirst(first).length > 0 ? first : null,
     forecast: {
       ...forecast({ ...files, weights: durations }, nodeTotal, expectation),
       ...(worth && { cutting: { files: worth.cutting.cuts.length, saves: savedSeconds(worth.cutting), is_done: cuts !== null } }),
     },
   };
   return { plan, sent: { ...list, difference: null } };
+}
+
+const NONE_FIRST: FirstFiles = { failed: [], unmeasured: [] };
+
+/** Chooses the files of a queue that go first. Null: only a worker thread should do that. @param files of which most were measured */
+async function firstFiles(
+  store: Store,
+  { project, build: { branch } }: QueueKey,
+  { list, order, seconds }: Estimates<Suite>,
+  options: FirstOptions,
+  isWorker: boolean,
+): Promise<FirstFiles | null> {
+  if (!mayHaveFirst(options)) return NONE_FIRST;
+  const paths = await recentFailures(store, project, branch, isWorker ? Infinity : POOLED_TEST_FILES);
+  if (!paths) return null;
+  const listed = new Set(paths.map(path => list.placeOf(path)));
+  const failed = listed.size === 0 ? [] : Array.from(order.keys()).filter(file => listed.has(order[file]!));
+  const hasFailed = new Set(failed);
+  const unmeasured = Array.from(seconds.keys()).filter(file => Number.isNaN(seconds[file]) && !hasFailed.has(file));
+  return chooseFirst({ failed, unmeasured }, options);
 }
 
 /** The paths that the list of a queue had. */

@@ -65,6 +65,12 @@ export class Suite implements Paths {
     return this.heads.compare(other.heads, otherStart, otherEnds[ofOther], start, ends[file]);
   }
 
+  /** The file with a path; undefined: there is none. */
+  placeOf(path: string): number | undefined {
+    const place = this.indexOf(path);
+    return place < this.length && this.at(place) === path ? place : undefined;
+  }
+
   /** The first file whose path does not sort before a text. */
   indexOf(text: string): number {
     return firstWhere(this.length, file => this.at(file) >= text);

@@ -7,11 +7,11 @@ import { limits } from '../../../protocol/limits.js';
 import type { ProjectBuild } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { Store } from '../../engine/ports/store.js';
-import type { Summary } from '../../engine/ports/summaries.js';
+import { isOutOfDate, type Summary } from '../../engine/ports/summaries.js';
 import { mean, median } from '../../planning/estimating/median.js';
 import type { Subject } from '../subject.js';
 import { timesOfBuilds } from '../trends/file-table.js';
-import { isOutOfDate, withSummaries } from '../trends/summary.js';
+import { withSummaries } from '../trends/summary.js';
 import type { Measured } from './measured.js';
 
 /** From so many builds on a median tells what is usual. */

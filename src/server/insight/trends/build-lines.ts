@@ -5,8 +5,8 @@ import { type BuildFilter, buildDigest, matches, type ProjectBuild } from '../..
 import type { Build } from '../../engine/ports/builds.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
-import type { Period, Summary } from '../../engine/ports/summaries.js';
-import { type BuildWithSummary, isOutOfDate, type Trend, withSummaries } from './summary.js';
+import { isOutOfDate, type Period, type Summary } from '../../engine/ports/summaries.js';
+import { type BuildWithSummary, type Trend, withSummaries } from './summary.js';
 
 /** While runs of a build go on being recorded, its summary is written this much later than that of a quiet build. */
 export const SUMMARY_LATEST_MILLISECONDS = 60_000;

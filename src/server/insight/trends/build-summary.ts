@@ -12,7 +12,7 @@ import { readTimeline } from '../timeline/read-timeline.js';
 import { observedInTimeline } from '../timeline/recorded-batches.js';
 import { jobsOf, type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
 import { baselinesOf } from '../what-if/savings.js';
-import { summarize } from './summary.js';
+import { flakyFiles, summarize } from './summary.js';
 
 /** CI runs of a build whose jobs each summary reads: nobody runs a job of an older one again. */
 const OPEN_CI_RUNS = 4;
@@ -35,7 +35,8 @@ export async function buildSummary(store: Store, { build, at }: { build: Project
   const timeline = await readTimeline(store, subject, at);
   const minutes = minutesOf(timeline);
   const found = summarize(recorded, timeline, minutes, baselinesOf(timeline));
-  const summary = { ...found, ...(await allJobs(store, subject, timeline, at)) };
+  const before = recorded && (await store.summaries.get(recorded.number));
+  const summary = { ...found, flaky_files: flakyFiles(before, found), ...(await allJobs(store, subject, timeline, before, at)) };
   const losses = missesFiles(summary.state) ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
   return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };
 }
@@ -45,11 +46,11 @@ async function allJobs(
   store: Store,
   subject: Subject,
   newest: Timeline,
+  before: Summary | null,
   at: Millis,
 ): Promise<Pick<Summary, 'jobs' | 'ci_runs' | 'settled'>> {
-  const { recorded, ciRuns } = subject;
-  const before = recorded && ciRuns.length > OPEN_CI_RUNS ? await store.summaries.get(recorded.number) : null;
-  let { settled } = before ?? { settled: { to: 0, ci_runs: 0, jobs: [] } };
+  const { ciRuns } = subject;
+  let { settled } = (ciRuns.length > OPEN_CI_RUNS ? before : null) ?? { settled: { to: 0, ci_runs: 0, jobs: [] } };
   const byCiRun = [jobsOf(newest)];
   for (const [i, ciRun] of ciRuns.slice(1, MOST_CI_RUNS).entries()) {
     if (ciRun.created_at <= settled.to) break;

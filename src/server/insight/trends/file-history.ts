@@ -7,6 +7,7 @@ import { joinPieces } from '../../engine/pieces/join-pieces.js';
 import { knownCases, READ_CASE_BYTES_PER_REQUEST } from '../../engine/pieces/known-cases.js';
 import type { Build, Builds, RecordedPiece } from '../../engine/ports/builds.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
+import { isOutOfDate } from '../../engine/ports/summaries.js';
 import { median } from '../../planning/estimating/median.js';
 import { replay } from '../../planning/estimating/replay.js';
 import { newestSubject } from '../subject.js';
@@ -15,7 +16,7 @@ import { whatIfOfRun } from '../what-if/prepare-what-if.js';
 import { cutsFor, playVariants, type Scenario } from '../what-if/scenario.js';
 import { AS_IT_WAS, playCuts } from '../what-if/what-if.js';
 import { fileChanges } from './file-changes.js';
-import { decidingPath, isOutOfDate, resultOf, type Trend, withSummaries } from './summary.js';
+import { decidingPath, resultOf, type Trend, withSummaries } from './summary.js';
 
 /** The last time that a build recorded for a file, in seconds. */
 interface Time {

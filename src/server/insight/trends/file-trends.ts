@@ -3,11 +3,12 @@ import { timestamp } from '../../../base/time.js';
 import type { FileTrend, FileTrends } from '../../../protocol/answers/trends.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { Store } from '../../engine/ports/store.js';
+import { isOutOfDate } from '../../engine/ports/summaries.js';
 import type { ChangePoint } from '../../planning/estimating/change-point.js';
 import { DEVIATIONS_PER_MAD, middleOf } from '../../planning/estimating/median.js';
 import { fileChanges } from './file-changes.js';
 import { type FileTable, fileTable } from './file-table.js';
-import { decidingPath, isOutOfDate, type Trend, withSummaries } from './summary.js';
+import { decidingPath, type Trend, withSummaries } from './summary.js';
 
 export interface FileTrendSubject {
   project: number;

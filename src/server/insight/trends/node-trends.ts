@@ -4,9 +4,9 @@ import type { NodeTrend, NodeTrends } from '../../../protocol/answers/trends.js'
 import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { Store } from '../../engine/ports/store.js';
-import type { Summary } from '../../engine/ports/summaries.js';
+import { isOutOfDate, type Summary } from '../../engine/ports/summaries.js';
 import { median } from '../../planning/estimating/median.js';
-import { isOutOfDate, type Trend, withSummaries } from './summary.js';
+import { type Trend, withSummaries } from './summary.js';
 
 /** A node that takes this many times as long as the others is slow in a build. */
 const SLOW = 1.1;
