@@ -1,11 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { suiteOf } from '../src/server/engine/suites/suite.js';
 import type { BatchSums } from '../src/server/planning/batching/batch-cost.js';
+import { allFirst, chooseFirst } from '../src/server/planning/batching/first-files.js';
 import { emptyBasis } from '../src/server/planning/estimating/basis.js';
 import { pathOf } from '../src/server/planning/estimating/estimate.js';
 import { Guesses } from '../src/server/planning/estimating/guesses.js';
 import { type Level, secondsOf, updateLevel } from '../src/server/planning/estimating/level.js';
-import { toSeconds } from '../src/server/planning/weight.js';
+import { toSeconds, toWeight } from '../src/server/planning/weight.js';
 import { ballast, ballastQueue } from '../test/testbed/ballast-queue.js';
 import { type Build, type Outcome, type Policy, type QueueFile, simulate } from '../test/testbed/queue-simulation.js';
 import { normal, seededRandom } from '../test/testbed/random.js';
@@ -51,7 +52,7 @@ const FULL: PlanningOptions = {
 
 export function planning(suites: readonly Suite[], histories: readonly History[], { queues }: PlanningOptions = FULL): Result[] {
   const recorded = histories.length > 0 ? [recordedHistories(histories)] : [];
-  return [evenness(suites), ...recorded, hiddenTime(suites), expectedEnds(suites), robustness(suites), cost(queues)];
+  return [evenness(suites), ...recorded, hiddenTime(suites), expectedEnds(suites), robustness(suites), cost(queues), failingFirst(suites)];
 }
 
 function evenness(suites: readonly Suite[]): Result {
@@ -296,6 +297,76 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
     .map(item => ({ item, at: random() }))
     .sort((a, b) => a.at - b.at)
     .map(({ item }) => item);
+}
+
+/** Numbers of files that fail again, and of new files. */
+const FAILURES = [
+  [1, 0],
+  [5, 1],
+  [30, 10],
+] as const;
+/** Builds of each suite, with other files, times and nodes. */
+const FAILING_BUILDS = 20;
+const LEAST_SECONDS_PER_NODE = 60;
+
+/** When the first of some files that fail again is known, and what it costs that they go first. */
+function failingFirst(suites: readonly Suite[]): Result {
+  const played = suites.flatMap(({ timings }) => {
+    const times = [...timings.values()].sort((a, b) => b - a);
+    const total = times.reduce((sum, seconds) => sum + seconds, 0);
+    return NODES.filter(nodes => total / nodes >= LEAST_SECONDS_PER_NODE).map(nodes => ({ times, nodes }));
+  });
+  const rows = FAILURES.map(([failures, unmeasured]) => {
+    const bySuite = played.map(({ times, nodes }) =>
+      Array.from({ length: FAILING_BUILDS }, (_, build) => {
+        const random = seededRandom(build);
+        const files = times.map(predicted => ({ predicted, actual: predicted * residual(random), isUnknown: false }));
+        const drawn = shuffled([...files.keys()], random);
+        const [failed, fresh] = [drawn.slice(0, failures), drawn.slice(failures, failures + unmeasured)];
+        const durations = Float64Array.from(times, toWeight);
+        const first = chooseFirst({ failed, unmeasured: fresh }, { durations, nodeTotal: nodes, pullCost: toWeight(CONFIGURED_PULL_COST) });
+        const run = (order: readonly number[]) => firstFailure({ files, nodes, pullCost: 2.2, seed: build }, new Set(failed), order);
+        return [run([]), run(allFirst(first))] as const;
+      }),
+    );
+    const mean = (of: (runs: (typeof bySuite)[number][number]) => number) => {
+      const means = bySuite.map(builds => builds.reduce((sum, runs) => sum + of(runs), 0) / builds.length);
+      return means.reduce((sum, each) => sum + each, 0) / means.length;
+    };
+    const longer = bySuite.map(builds => geometricMean(builds.map(([before, after]) => after.wall / before.wall)));
+    const percent = (ratio: number) => `${(100 * (ratio - 1)).toFixed(1)} %`;
+    return [
+      `${failures} failed, ${unmeasured} new`,
+      ...[0, 1].map(i => mean(runs => runs[i]!.known).toFixed(2)),
+      percent(geometricMean(longer)),
+      percent(Math.max(...longer)),
+    ];
+  });
+  return {
+    title: 'Queues: what failed comes first',
+    head: ['files', 'first failure known, slowest first', 'failing first', 'wall time', 'worst suite'],
+    rows,
+    legend:
+      'As a part of the wall time, from the first pull on: when a node has reported the first batch with a file that failed. The files are drawn ' +
+      'evenly. Builds of every suite in which a node has at least 60 s of work, with 4, 8 and 16 nodes and 2.2 s per pull. The wall time is ' +
+      'that of failing first over that of slowest first.',
+  };
+}
+
+/** Plays a build whose queue hands some files out first. Returns its wall time, and at which part of it a failure is known. */
+function firstFailure(build: Build, failed: ReadonlySet<number>, first: readonly number[]): { wall: number; known: number } {
+  const queue = ballastQueue(build.files, { nodes: build.nodes, pullCost: CONFIGURED_PULL_COST }, null, first);
+  const batches = new Map<number, number[]>();
+  let [began, known] = [Infinity, Infinity];
+  simulate(build, (node, millis) => {
+    began = Math.min(began, millis);
+    if (batches.get(node)?.some(file => failed.has(file))) known = Math.min(known, millis);
+    const batch = queue.next(node, millis);
+    batches.set(node, batch);
+    return batch;
+  });
+  const wall = queue.end() - began;
+  return { wall, known: (known - began) / wall };
 }
 
 function cost(queues: PlanningOptions['queues']): Result {

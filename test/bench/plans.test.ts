@@ -37,7 +37,7 @@ describe('the benchmark of plans', () => {
   it('shows that the queues of Ballast are better than those of other policies, on synthetic suites', () => {
     const suites = [1, 2].map(seed => syntheticSuite(seed, 500));
     const histories = [syntheticHistory(3, 100, 4, 7)];
-    const [evenness, recorded, hidden, ends, robustness, cost] = planning(suites, histories, { queues: [[1000, 16]] });
+    const [evenness, recorded, hidden, ends, robustness, cost, failing] = planning(suites, histories, { queues: [[1000, 16]] });
     expect(evenness!.rows).toHaveLength(6);
     for (const column of [1, 2, 3]) {
       const [ours, ...others] = evenness!.rows.map(row => parseFloat(row[column]!));
@@ -54,6 +54,10 @@ describe('the benchmark of plans', () => {
         else expect(parseFloat(cell), name).toBeGreaterThan(80);
     expect(robustness!.rows.flat()).not.toContain('-');
     expect(cost!.rows).toHaveLength(1);
+    for (const [name, before, after, wall, worst] of failing!.rows) {
+      expect(Number(after), name).toBeLessThan(Math.min(0.1, Number(before)));
+      expect([parseFloat(wall!) < 1, parseFloat(worst!) < 3], name).toEqual([true, true]);
+    }
   });
 
   it('shows a smaller error of Ballast’s estimates than of the last time, on a synthetic history', () => {

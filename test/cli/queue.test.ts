@@ -9,6 +9,7 @@ import { expectCompleteness } from '../harness/completeness.js';
 import { sortPaths } from '../harness/messages.js';
 import { ended, plainEnvironment, runBallast, said } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
+import { QueueNode } from '../harness/queue-node.js';
 import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { MAIN } from '../testbed/server.js';
@@ -329,6 +330,23 @@ describe('ballast queue', () => {
     await suite.run(server, 0, ['queue', GLOB, '--build-id', '1', ...JUNIT, ...suite.runner], REPORT);
     expect(suite.ran[0]).toBe(FILES[5]);
   });
+
+  it.each([
+    { order: [], begins: FILES[5] },
+    { order: ['--order', 'slowest-first'], begins: FILES[0] },
+  ])(
+    'begins with what failed in the newest run of the branch, unless it is to begin with the slowest files ($order)',
+    async ({ order, begins }) => {
+      const [server, suite] = [await shared.project(), new TestProject(FILES)];
+      const node = new QueueNode(server, 0, BUILD);
+      await node.start(FILES);
+      for (let batch = node.paths; batch.length > 0; ) batch = await node.next(batch.filter(path => path === FILES[5]));
+      const test_files = FILES.map(path => ({ path, time_execution: 40 }));
+      await server.post('/v1/build_subsets', { ...BUILD, node_index: 0, test_files });
+      await suite.run(server, 0, ['queue', GLOB, ...order, ...JUNIT, ...suite.runner], REPORT);
+      expect(suite.ran[0]).toBe(begins);
+    },
+  );
 
   it('needs a command', async () => {
     expect(await new TestProject(FILES).run(unreachableServer, 0, ['queue', GLOB])).toMatchObject(ended(2, 'no command: give it after --'));

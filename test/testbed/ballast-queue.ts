@@ -18,11 +18,21 @@ interface BallastQueue {
   expectedAt: (millis: number) => ExpectedEnd | null;
 }
 
-/** Ballast's engine in one build of a project. @param learned what it kept of earlier builds */
-export function ballastQueue(files: readonly QueueFile[], { nodes, pullCost }: QueueSetting, learned: BatchSums | null): BallastQueue {
+/**
+ * Ballast's engine in one build of a project.
+ *
+ * @param learned what it kept of earlier builds
+ * @param first the files that go first
+ */
+export function ballastQueue(
+  files: readonly QueueFile[],
+  { nodes, pullCost }: QueueSetting,
+  learned: BatchSums | null,
+  first: readonly number[] = [],
+): BallastQueue {
   const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
   const isGuessed = files.filter(({ isUnknown }) => isUnknown).length > files.length / 2;
-  const queue = new Queue(weights, { nodeTotal: nodes, pullCost: toWeight(pullCost), isGuessed, learned });
+  const queue = new Queue(weights, { nodeTotal: nodes, pullCost: toWeight(pullCost), isGuessed, learned, first });
   const batches: Batch[] = [];
   const recorded: RecordedBatch[] = [];
   const ended = new Map<number, number>();

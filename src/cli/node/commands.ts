@@ -57,6 +57,14 @@ function addQueue(program: Command, context: NodeContext): void {
     )
     .option('--pieces', 'run each long test file in pieces, on several nodes at once; needs --junit, and all nodes of a CI run need it')
     .addOption(timeLimitOption())
+    .addOption(
+      new Option(
+        '--order <name>',
+        'order of the test files: failing-first, where those that failed in the newest run of the branch and new ones are first in builds of more than a minute (default), or slowest-first',
+      )
+        .choices(['failing-first', 'slowest-first'])
+        .env('BALLAST_ORDER'),
+    )
     .addHelpText(
       'after',
       '\nIn COMMAND, {} becomes the files of a batch, {,} within an argument all of them with commas, and {file} within an argument the path of a file that has them, one a line; {file} cannot be used with {} or {,}. BALLAST_BATCH is the batch’s number.',

@@ -18,6 +18,7 @@ import { recordRun } from '../../node/client/record-run.js';
 import { listTestFiles } from '../../node/client/test-files.js';
 import type { TimeLimitOption } from '../../node/client/time-limit.js';
 import { pieceSupport } from '../../node/pieces/runners.js';
+import type { QueueOrder } from '../../protocol/messages/queue.js';
 import { exitCodes } from '../process/exit.js';
 import { batchLine, batchTable, type RanBatch } from './batch-table.js';
 import type { ClientOptions, ListOptions } from './options.js';
@@ -28,6 +29,7 @@ export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy,
   junit: readonly string[];
   /** Run long files in pieces. */
   pieces?: true;
+  order?: QueueOrder;
 }
 
 /** Time to wait for the server after a signal. CI systems kill the process some seconds after it. */
@@ -50,7 +52,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
     // The server gives a batch to another node whose client left before its answer.
     const ending = new AbortController();
     const api = new Api({ ...options, signal: ending.signal });
-    const queueClient = new QueueClient(api, identity, allFiles, nodeLinks(options.environment), pieces?.name);
+    const queueClient = new QueueClient(api, identity, allFiles, nodeLinks(options.environment), pieces?.name, options.order);
     const cancelled = runner.interrupted.then(() => {
       ending.abort();
       return queueClient.cancel();

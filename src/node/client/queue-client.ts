@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { digestOfList, sortedDistinct } from '../../protocol/list-digest.js';
-import type { ConnectFailed, HandedPiece, QueueForecast, TestQueueAnswer, TestQueueMessage } from '../../protocol/messages/queue.js';
+import type {
+  ConnectFailed,
+  HandedPiece,
+  QueueForecast,
+  QueueOrder,
+  TestQueueAnswer,
+  TestQueueMessage,
+} from '../../protocol/messages/queue.js';
 import { pieceOf } from '../../protocol/piece-path.js';
 import type { Identity } from '../ci/identity.js';
 import type { NodeLinks } from '../ci/links.js';
@@ -53,6 +60,7 @@ export class QueueClient {
    * @param allFiles the test files of all nodes
    * @param links what its first requests tell
    * @param pieces the test runner with which the node runs pieces of files; null: it runs none
+   * @param order of a queue that it creates; undefined: the server decides
    */
   constructor(
     readonly api: Api,
@@ -60,6 +68,7 @@ export class QueueClient {
     readonly allFiles: readonly string[],
     readonly links: NodeLinks,
     readonly pieces: string | null = null,
+    readonly order?: QueueOrder,
   ) {
     this.#digest = digestOfList(allFiles);
   }
@@ -74,7 +83,8 @@ export class QueueClient {
     if (!('code' in answer)) return this.#toBatch(answer);
     const paths = sortedDistinct(this.allFiles);
     const sizes = paths.length <= MOST_SIZES ? paths.map(sizeOf) : [];
-    const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, paths: this.allFiles, sizes }, parseBatch);
+    const list = { paths: this.allFiles, sizes, ...(this.order && { order: this.order }) };
+    const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, ...list }, parseBatch);
     return this.#toBatch(await retryOnMismatch(initialise));
   }
 
