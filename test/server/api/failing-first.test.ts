@@ -44,6 +44,10 @@ describe('a queue', () => {
     const [first, second] = await build(server, 'aaaaaa2', { failing: [other] });
     expect(first).toEqual([last]);
     expect(second!.length).toBeGreaterThan(1);
+    const [newest] = (await server.get('/v1/builds')).json.data as [{ id: string }];
+    const why = (await server.get(`/v1/builds/${newest.id}/why`)).json;
+    expect(why.batches[0].reason).toContain('Node 0 got files that go first: one file failed in the newest run of the branch. ');
+    expect(why.batches[1].reason).toContain('its share');
     expect((await build(server, 'aaaaaa3'))[0]).toEqual([other]);
     const passed = await build(server, 'aaaaaa4');
     expect(passed[0]!.length).toBeGreaterThan(1);

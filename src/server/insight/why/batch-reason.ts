@@ -1,4 +1,5 @@
 import { durationText } from '../../../base/duration.js';
+import { agree } from '../../../base/plural.js';
 import type { Decision } from '../../../protocol/answers/why.js';
 import type { PieceName } from '../../../protocol/piece-path.js';
 import type { EndedLease } from '../../engine/queue/batch.js';
@@ -30,12 +31,14 @@ export interface BatchFacts {
   /** Null: it has files that its node did not have before. `copied`: those of the CI run that this one repeats. */
   replay: 'unfinished' | 'own' | 'copied' | null;
   returned: readonly ReturnedFiles[];
+  /** Numbers of its files that go first, by why they do; null: it has no such files. */
+  first: { failed: number; unmeasured: number } | null;
 }
 
 /** Why a node got this batch, in a few sentences. */
 export function batchReason(facts: BatchFacts): string {
-  const { replay, decision } = facts;
-  const sentences = replay ? [replayReason(facts, replay)] : sizeReasons(facts, decision!);
+  const { replay, decision, first } = facts;
+  const sentences = replay ? [replayReason(facts, replay)] : first ? [firstReason(facts, first, decision!)] : sizeReasons(facts, decision!);
   return [...sentences, ...facts.returned.slice(0, MAX_RETURNS).map(returnReason), ...caseReason(facts), ...pieceReason(facts)].join(' ');
 }
 
@@ -44,10 +47,22 @@ const MAX_RETURNS = 3;
 
 function replayReason({ node_index, files }: BatchFacts, replay: 'unfinished' | 'own' | 'copied'): string {
   const node = `Node ${node_index}`;
-  const them = files === 1 ? 'one file' : `${files} files`;
+  const them = filesText(files);
   if (replay === 'copied') return `${node} got the ${them} that it had in the CI run that this one repeats.`;
   if (replay === 'own') return `${node} was retried, and a retry gets all files that the node had: ${them}.`;
   return `${node} restarted, and got the ${them} again that it had not reported as run, or that failed.`;
+}
+
+function firstReason({ node_index }: BatchFacts, { failed, unmeasured }: NonNullable<BatchFacts['first']>, { target }: Decision): string {
+  const why = [
+    ...(failed > 0 ? [`${filesText(failed)} failed in the newest run of the branch`] : []),
+    ...(unmeasured > 0 ? [`${filesText(unmeasured)} ${agree(unmeasured, 'was', 'were')} never measured`] : []),
+  ];
+  return `Node ${node_index} got files that go first: ${why.join(', and ')}. Such a batch has one file, or files of ${durationText(target)}, so that their results are known early.`;
+}
+
+function filesText(files: number): string {
+  return files === 1 ? 'one file' : `${files} files`;
 }
 
 function sizeReasons(facts: BatchFacts, decision: Decision): string[] {

@@ -4,6 +4,7 @@ import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { Store } from '../../engine/ports/store.js';
 import { type Batch, decisionOf, givenBack, wasReassigned } from '../../engine/queue/batch.js';
 import { refusals } from '../../engine/refusal.js';
+import type { FirstFiles } from '../../planning/batching/first-files.js';
 import { type Basis, decodeBasis, fileBasis } from '../../planning/estimating/basis.js';
 import { splitParts } from '../timeline/read-timeline.js';
 import type { NodeLane, Timeline, TimelineFiles } from '../timeline/timeline.js';
@@ -23,13 +24,14 @@ export interface HandOut extends Pick<BatchReason, 'batch' | 'node_index' | 'dec
 
 /** The batches of a queue, by node. */
 export async function handedBatches(
-  { queues }: Store,
+  { plans, queues }: Store,
   { plan, node_total }: CiRun,
   { nodes }: Timeline,
   planned: PlanFiles,
 ): Promise<HandOut[]> {
   const copied = new Set((await queues.copiedBatches(plan)).map(({ node_index }) => node_index));
   const batches = await queues.batches(plan);
+  const first = await plans.part(plan, 'first');
   const bySeq = new Map(batches.map(batch => [batch.seq, batch]));
   const returned = returnedFiles(batches);
   const isGuessed = 2 * planned.files.is_guess.reduce<number>((sum, each) => sum + each, 0) > planned.all.length;
@@ -49,10 +51,17 @@ export async function handedBatches(
         pieces: files.flatMap(file => pieceOf(planned.files.paths[file]!) ?? []),
         replay: replayOf(batch, copied),
         returned: returned.get(batch.seq) ?? [],
+        first: first && firstIn(batch, first),
       });
       return [{ batch: seq, node_index, at: from, decision, files, seconds: i => seconds[i]!, reason: () => batchReason(facts()) }];
     }),
   );
+}
+
+function firstIn({ files }: Batch, { failed, unmeasured }: FirstFiles): BatchFacts['first'] {
+  const count = (some: readonly number[]) => files.filter(file => some.includes(file)).length;
+  const counts = { failed: count(failed), unmeasured: count(unmeasured) };
+  return counts.failed + counts.unmeasured > 0 ? counts : null;
 }
 
 function replayOf({ isReplay, acknowledges, node_index }: Batch, copied: ReadonlySet<number>): BatchFacts['replay'] {

@@ -14,6 +14,7 @@ const facts: BatchFacts = {
     pieces: [],
     replay: null,
     returned: [],
+    first: null,
   },
 };
 const reason = (more: Partial<BatchFacts> = {}, sized: Partial<typeof decision> = {}) =>
@@ -33,6 +34,18 @@ describe('the reason for a batch', () => {
   });
 
   it.each<[situation: string, more: Partial<BatchFacts>, sized: Partial<typeof decision>, text: string]>([
+    [
+      'its files go first',
+      { first: { failed: 1, unmeasured: 2 } },
+      { target: 4 },
+      'Node 3 got files that go first: one file failed in the newest run of the branch, and 2 files were never measured. Such a batch has one file, or files of 4.0 s, so that',
+    ],
+    [
+      'its file was never measured',
+      { first: { failed: 0, unmeasured: 1 } },
+      {},
+      'got files that go first: one file was never measured. Such',
+    ],
     ['files take longer', {}, { slowdown: 1.3 }, 'was left for 8 nodes, and files took 1.3 times their estimates until then, so all would'],
     [
       'the end is near',
