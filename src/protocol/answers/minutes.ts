@@ -18,7 +18,7 @@ export interface MinutesAnswer extends BuildHead {
   lost: number;
   /** The parts of the wall time: they add up to `wall`. */
   parts: MinutePartAnswer[];
-  /** In a few sentences: what is missing, what failed, which node ended last, what decided that, and how much time was lost. */
+  /** In a few sentences: what is missing, what failed, when the first failure was reported, which node ended last, what decided that, and how much time was lost. */
   verdict: string;
   /** The files that the verdict names. */
   verdict_paths: string[];

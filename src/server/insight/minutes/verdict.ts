@@ -38,7 +38,7 @@ export interface Verdict {
 export function verdictOf(timeline: Timeline, minutes: Minutes, { missing, failed }: Pick<FileOutcomes, 'missing' | 'failed'>): Verdict {
   const { nodes, is_running } = timeline;
   const started = nodes.filter(({ start }) => start !== null);
-  const failures = failuresOf(failed ?? []);
+  const failures = failuresOf(timeline, failed ?? []);
   const losses = is_running ? '' : lossesOf(timeline, minutes, missing);
   if (started.length === 0) return { text: is_running ? 'No node has started yet.' : losses, paths: [] };
   if (is_running) return { ...failures, text: joined([failures.text, running(timeline, started)]) };
@@ -65,15 +65,18 @@ function joined(sentences: readonly string[]): string {
   return sentences.filter(sentence => sentence !== '').join(' ');
 }
 
-/** The first of the files that failed, by name, test case and node; no text: none did. */
-function failuresOf(failed: readonly FailedFile[]): Verdict {
+/** The first of the files that failed, by name, test case and node, and when the first batch with a failure was reported; no text: none failed. */
+function failuresOf({ nodes }: Timeline, failed: readonly FailedFile[]): Verdict {
   const paths = failed.slice(0, limits.namedFailures).map(({ path }) => path);
   if (failed.length === 0) return { text: '', paths };
   const names = failed.slice(0, limits.namedFailures).map(file => `${file.path}${caseText(file)} on node ${file.node_index}`);
   const more = failed.length - names.length;
   const count = filesAmong(failed.map(({ path }) => path));
   const pieces = count < failed.length ? `, in ${failed.length} pieces` : '';
-  return { text: `${pluralize(count, 'test file')} failed${pieces}: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`, paths };
+  const text = `${pluralize(count, 'test file')} failed${pieces}: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
+  const red = nodes.flatMap(({ spans }) => spans.flatMap(span => (span.failed?.length ? span.to : [])));
+  const first = red.reduce((min, at) => Math.min(min, at), Infinity);
+  return { text: `${text} First red after ${durationText(first)}.`, paths };
 }
 
 function caseText({ first_case }: FailedFile): string {

@@ -116,14 +116,18 @@ it('the verdict names the first files that failed, with the node that ran each l
   const [[first], [second]] = timeline.nodes.map(({ spans }) => spans) as [[Span], [Span]];
   first.failed = [1];
   second.failed = [];
-  expect(verdict(timeline)).toBe('1 test file failed: 0-0-1.rb on node 0. All nodes finished within 0 s of each other.');
+  expect(verdict(timeline)).toBe(
+    '1 test file failed: 0-0-1.rb on node 0. First red after 40 s. All nodes finished within 0 s of each other.',
+  );
   second.failed = [4, 5, 6];
-  const failures = '4 test files failed: 0-0-1.rb on node 0, 1-0-0.rb on node 1, 1-0-1.rb on node 1 and 1 more.';
+  const failures = '4 test files failed: 0-0-1.rb on node 0, 1-0-0.rb on node 1, 1-0-1.rb on node 1 and 1 more. First red after 40 s.';
   expect(told(timeline)).toEqual({
     text: `${failures} All nodes finished within 0 s of each other.`,
     paths: ['0-0-1.rb', '1-0-0.rb', '1-0-1.rb'],
   });
   expect(verdict({ ...timeline, is_running: true })).toBe(`${failures} The build is running: 0 of 2 nodes are at work, 2 have ended.`);
+  second.to = 30;
+  expect(verdict(timeline)).toContain(' First red after 30 s. ');
 });
 
 it('the verdict names the first failed test case of a failed file where it is known, cut in its middle if it is long', () => {
@@ -135,7 +139,7 @@ it('the verdict names the first failed test case of a failed file where it is kn
   short!.first_case = { name: 'adds tax', more: 0 };
   other!.first_case = { name: `begins ${'x'.repeat(100)} ends`, more: 2 };
   const { text } = verdictOf(timeline, minutesOf(timeline), outcomes);
-  const [, tax, long, none] = /^3 test files failed: (.*), (.*), (.*)\. All/.exec(text)!;
+  const [, tax, long, none] = /^3 test files failed: (.*), (.*), (.*)\. First/.exec(text)!;
   expect([tax, none]).toEqual(['0-0-0.rb (adds tax) on node 0', '0-0-2.rb on node 0']);
   expect(long).toMatch(/^0-0-1\.rb \(begins x{12}…x{35} ends and 2 more\) on node 0$/);
 });
