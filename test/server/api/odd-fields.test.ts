@@ -36,7 +36,17 @@ const ofNodes: Readonly<Record<string, Fields[]>> = {
     queueMessage({ ...later, batch_uuid: 'u' }),
   ],
   '/v2/queues/queue': [
-    testQueueMessage({ ...people, ...links, ...first, test_files_digest, paths, sizes: [1, 2], skip_pull: false, pieces: 'pytest' }),
+    testQueueMessage({
+      ...people,
+      ...links,
+      ...first,
+      test_files_digest,
+      paths,
+      sizes: [1, 2],
+      order: 'failing-first',
+      skip_pull: false,
+      pieces: 'pytest',
+    }),
     testQueueMessage({
       ...later,
       wants_times: true,
