@@ -102,7 +102,7 @@ export interface TestQueueAnswer {
   /** Expected time of each path in seconds, null if unknown. Only if the request has `wants_times`. */
   times?: (number | null)[];
   /** What the queue had learned, if it has sized a batch. Only with `times`. */
-  learned?: LearnedCost;
+  learned?: FileCost;
   /** Of each path that names a piece of a test file, what the client has to run; missing: no path does. */
   pieces?: HandedPiece[];
   /** From the request, if it has `wants_times`. */
@@ -115,7 +115,7 @@ export interface TestQueueAnswer {
 }
 
 /** What a test file takes a node of usual speed: `hidden` seconds, and `slowdown` times its time by estimate. */
-export interface LearnedCost {
+export interface FileCost {
   hidden: number;
   /** At least 1. */
   slowdown: number;

@@ -1,6 +1,6 @@
 import type { Decision } from '../../../protocol/answers/why.js';
 import { limits } from '../../../protocol/limits.js';
-import type { LearnedCost } from '../../../protocol/messages/queue.js';
+import type { FileCost } from '../../../protocol/messages/queue.js';
 import { expectedTime } from '../../planning/batching/batch-cost.js';
 import type { PullSituation } from '../../planning/batching/batch-weight.js';
 import { toSeconds, WEIGHTS_PER_SECOND } from '../../planning/weight.js';
@@ -231,7 +231,7 @@ export function expectedWeight(batch: Pick<Batch, 'decision'> | undefined, files
 }
 
 /** What the queue had learned when the planner made a decision. */
-export function learnedBy(decision: KeptDecision): LearnedCost {
+export function learnedBy(decision: KeptDecision): FileCost {
   const { hidden, slowdown } = decisionOf({ decision })!;
   return { hidden, slowdown: Math.min(MAX_SLOWDOWN, Math.max(1, slowdown)) };
 }
