@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { chaos } from '../../bench/chaos.js';
 import { cutting } from '../../bench/cutting.js';
 import { estimating } from '../../bench/estimating.js';
 import { packing } from '../../bench/packing.js';
 import { planning } from '../../bench/planning.js';
+import type { Result } from '../../bench/results.js';
 import { syntheticHistory, syntheticSuite } from '../testbed/synthetic.js';
 
 describe('the benchmark of plans', () => {
@@ -18,6 +20,19 @@ describe('the benchmark of plans', () => {
       }
     }
     expect(cost!.rows).toHaveLength(1);
+  });
+
+  it('shows that each file of a queue runs when nodes leave, and what it costs', () => {
+    const [{ rows }] = chaos([1, 2].map(seed => syntheticSuite(seed, 500))) as [Result];
+    expect(rows).toHaveLength(3);
+    for (const [name, builds, ratio, most, , missing, twice] of rows) {
+      expect([missing, Number(builds) > 0], name).toEqual(['0', true]);
+      expect(Number(ratio), name).toBeGreaterThanOrEqual(1);
+      expect(Number(most), name).toBeLessThan(2);
+      // Nodes without network go on with files that others get.
+      if (!name!.startsWith('without')) expect(Number(twice), name).toBeLessThan(1);
+    }
+    expect(Number(rows[0]![2])).toBeLessThan(1.1);
   });
 
   it('shows that pieces of long files make suites of test cases faster, and none slower', () => {

@@ -304,7 +304,9 @@ describe('GET /builds/completeness', () => {
       status: 200,
       json: {
         errors: [],
-        warnings: [`${lost.length} test files were handed to another node, because the first one was silent or restarted: node 0`],
+        warnings: [
+          `${lost.length} test files were handed to another node, because the first one was silent, cancelled or restarted: node 0`,
+        ],
       },
     });
     expect(reply.json.handed_on).toEqual(lost.map(path => ({ path, node_index: 0 })));

@@ -37,7 +37,7 @@ export interface Assigned {
   restarts: readonly Restart[];
   /** Nodes that were cancelled with their last batch. */
   cancelled: readonly number[];
-  /** Files that moved from silent or restarted nodes to others. */
+  /** Files that moved from silent, cancelled or restarted nodes to others. */
   reassigned: { path: string; node_index: number }[];
 }
 

@@ -138,7 +138,7 @@ function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmp
   if (nodes_never_came.length > 0 && assigned?.kind !== 'queue') warnings.push(`${nodes(nodes_never_came)} recorded nothing`);
   if (assigned && assigned.reassigned.length > 0)
     warnings.push(
-      `${count(assigned.reassigned)} handed to another node, because the first one was silent or restarted: ${nodesOf(assigned.reassigned)}`,
+      `${count(assigned.reassigned)} handed to another node, because the first one was silent, cancelled or restarted: ${nodesOf(assigned.reassigned)}`,
     );
   if (assigned && recorded_not_handed_out.length > 0)
     warnings.push(
