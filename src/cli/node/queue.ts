@@ -170,7 +170,8 @@ function warnOfEmptyRerun({ GITHUB_ACTIONS }: NodeJS.ProcessEnv): void {
 
 /** Records the files that were run and are not recorded yet. */
 async function record(run: NodeRun, runner: CommandRunner, identity: Identity, options: QueueOptions): Promise<void> {
-  const recorded = run.takeRecorded();
+  // A node that is taken away may be ignored: the gate is to miss what failed on it.
+  const recorded = run.takeRecorded().filter(({ path }) => runner.signal === null || !run.failed.has(path));
   // After a signal there is no time for retries.
   if (recorded.length > 0) await recordFiles(recorded, runner.signal ? 0 : options.retries, identity, options);
   if (recorded.length === 0 || runner.signal !== null) return;

@@ -9,7 +9,7 @@ import { newRun } from './recordings.js';
 const SERVER: Caller = { isRetry: false, hasLeft: () => false };
 
 /**
- * Records what a node, whose lease ended because it was silent, had told of the batches that it ran: it may never record them itself. When it comes
+ * Records what a node, whose lease ended because it was silent, had told of the files that passed: it may never record them itself. When it comes
  * back, it is told so. Returns the number of files.
  */
 export async function recordSilent(
@@ -22,19 +22,26 @@ export async function recordSilent(
   const node: NodeKey = { ...key.build, node_index };
   const { own } = await batchesOf(store.queues, queue);
   const told = toldSince(own, seq, await lastRecordedAt(store, key.project, node));
-  const files = told.flatMap(batch => batch.files);
-  if (files.length === 0) return 0;
-  const milliseconds = told.flatMap(({ times }) => times!);
-  const paths = await pathsOfQueue(store, queue, files);
-  const run = newRun(
-    paths.map((path, i) =>
-      milliseconds[i] === RAN_UNTIMED ? { path, time_execution: 0, ran: true } : { path, time_execution: milliseconds[i]! / 1000 },
-    ),
-    key.ci_run,
+  const files = told.flatMap(batch =>
+    batch.files.map((file, i) => ({ file, milliseconds: batch.times![i]!, hasFailed: batch.failed!.includes(file) })),
   );
+  // Nobody may learn how the job of a dead node ended: the gate is to miss what failed in it.
+  const passed = files.filter(({ hasFailed }) => !hasFailed);
+  if (passed.length === 0) return 0;
+  const paths = await pathsOfQueue(
+    store,
+    queue,
+    passed.map(({ file }) => file),
+  );
+  const recorded = passed.map(({ milliseconds }, i) =>
+    milliseconds === RAN_UNTIMED
+      ? { path: paths[i]!, time_execution: 0, ran: true }
+      : { path: paths[i]!, time_execution: milliseconds / 1000 },
+  );
+  const run = newRun(recorded, key.ci_run);
   const { value, saved } = await store.recordings.record(key.project, node, run, SERVER, at);
   await saved;
-  return value === 'recorded' ? files.length : 0;
+  return value === 'recorded' ? passed.length : 0;
 }
 
 /** When a node last recorded in a build; -Infinity: never. */

@@ -67,11 +67,11 @@ describe('what a node had run before it fell silent', () => {
   const TIMES = (node: QueueNode) => node.paths.map((_, i) => (i === 0 ? null : 2 + i));
 
   /** Two nodes, of which the second one told the times of a batch, and has another one. Returns the paths of the first. */
-  async function silent() {
+  async function silent(failed: (paths: string[]) => string[] = () => []) {
     const { server, clock, nodes } = await started();
     const [alive, dead] = nodes as [QueueNode, QueueNode];
     const told = [...dead.paths];
-    await dead.next([], { times: TIMES(dead) });
+    await dead.next(failed(told), { times: TIMES(dead) });
     const ran = [...alive.paths];
     for (let i = 0; i < 6; i++) {
       clock.advance({ seconds: 15 });
@@ -96,6 +96,13 @@ describe('what a node had run before it fell silent', () => {
     expect(sortPaths(test_files.map(({ path }: any) => path))).toEqual(sortPaths(told));
     const { status, json } = await getCompleteness(server, { node_build_id: '100' });
     expect([status, json.errors]).toEqual([200, []]);
+  });
+
+  it('is recorded without what failed, which the gate misses', async () => {
+    const { server, told } = await silent(paths => paths.slice(0, 1));
+    await vi.waitFor(async () => expect((await server.get('/v1/builds')).json.data).not.toEqual([]));
+    const { status, json } = await getCompleteness(server, { node_build_id: '100' });
+    expect([status, json.handed_out_not_recorded.map(({ path }: any) => path)]).toEqual([409, told.slice(0, 1)]);
   });
 
   it('is not to be recorded again when it comes back, which it is told, also when it repeats its pull', async () => {
