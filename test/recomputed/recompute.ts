@@ -39,6 +39,8 @@ export interface Figures {
   floor: number;
   longest: { path: string; seconds: number; node: number };
   nodes: NodeFigures[];
+  /** The number of nodes that the build had: those of a queue that came, else all. */
+  participants: number;
   idleShare: number;
   nodeSeconds: number;
   idleSeconds: number;
@@ -178,11 +180,25 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
   const slowness = ratios.map(each => (each === null ? null : Math.exp(each - tellable[(tellable.length - 1) >> 1]!)));
   const slow = slowness.map(each => (each !== null && each >= 1.15 ? each : 1));
 
+  // The number of nodes of a queue is the most that may come, so a node that never came is not missed.
+  const came = new Set(known.map(({ node }) => node)).size;
+  const participants = isQueue ? came : count;
   const nodes = Array.from({ length: count }, (_, node): NodeFigures => {
     const own = known.filter(span => span.node === node);
     const files = runs.filter(run => run.node === node).flatMap(run => run.files);
     const at = recordedAt.get(node);
-    const none = { start: null, end: null, late: wall, busy: 0, work: 0, repeats: 0, between: 0, idle: 0, jobs: [], slowness: null };
+    const none = {
+      start: null,
+      end: null,
+      late: isQueue ? 0 : wall,
+      busy: 0,
+      work: 0,
+      repeats: 0,
+      between: 0,
+      idle: 0,
+      jobs: [],
+      slowness: null,
+    };
     const had = new Set(spans.filter(span => span.node === node).flatMap(span => span.files.map(({ path }) => path)));
     const asked = log.asked.filter(each => each.node === node);
     const last = asked.at(-1);
@@ -221,7 +237,7 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
   const works = runs.flatMap(({ node, files }) => files.filter(({ isWork }) => isWork).map(file => ({ ...file, node })));
   const usual = (file: (typeof works)[number]) => Math.min(file.seconds ?? file.busy, file.length) / slow[file.node]!;
   const longest = works.reduce((most, file) => (usual(file) > usual(most) ? file : most));
-  const evenShare = sum(works.map(({ busy, node }) => busy / slow[node]!)) / count;
+  const evenShare = sum(works.map(({ busy, node }) => busy / slow[node]!)) / participants;
   const floor = Math.min(wall, toMillis(Math.max(evenShare, usual(longest))));
 
   const hadBy = new Map(log.asked.flatMap(({ got, node }) => got.map(({ path }) => [path, node] as const)));
@@ -260,11 +276,10 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
     seconds.set(path, Math.max(time, seconds.get(path) ?? 0));
   const baselines = baselinesOf(known, nodes, seconds);
   const methods = [baselines.round_robin, baselines.by_name, ...(isQueue ? [baselines.one_at_a_time] : [])];
-  const came = nodes.filter(({ start }) => start !== null).length;
   const idleSeconds = sum(nodes.map(({ idle }) => idle));
   return {
     startedAt: Math.round(1000 * began),
-    ...{ wall, evenShare, floor, nodes, missing, failed, hadBy, state, baselines, seconds, estimates, idleSeconds },
+    ...{ wall, evenShare, floor, nodes, participants, missing, failed, hadBy, state, baselines, seconds, estimates, idleSeconds },
     spans: nodes.map((_, node) =>
       known.filter(span => span.node === node).map(({ from, to, files }) => [clock(from), clock(to), files.length]),
     ),

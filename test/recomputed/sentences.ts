@@ -81,10 +81,6 @@ const LOSSES: [string, Check][] = [
     ([told, count], f) => told === which(f, ({ isLost }) => isLost) && isCount(count, f),
   ],
   [
-    `^${NODES} took no files${MISSING}\\.$`,
-    ([told, count], f) => f.isQueue && told === which(f, ({ start }) => start === null) && isCount(count, f),
-  ],
-  [
     `^${NODES} recorded nothing${MISSING}\\.$`,
     ([told, count], f) => !f.isQueue && told === which(f, ({ start }) => start === null) && isCount(count, f),
   ],
@@ -113,10 +109,10 @@ const OTHERS: [string, Check][] = [
       path === longest.path && isTold(took, longest.seconds) && Number(node) === longest.node && isTold(share, evenShare),
   ],
   [`^That node started ${DURATION} late\\.$`, ([told], { longest, nodes }) => isTold(told, nodes[longest.node]!.late)],
-  ['^One node ran everything\\.$', (_, { nodes, missing }) => nodes.length === 1 && missing.size === 0],
+  ['^One node ran everything\\.$', (_, { participants, missing }) => participants === 1 && missing.size === 0],
   [
     `^All nodes finished within ${DURATION} of each other\\.$`,
-    ([told], f) => isTold(told, spread(f)) && spread(f) <= leastDelay(f) && f.ended.length === f.nodes.length,
+    ([told], f) => isTold(told, spread(f)) && spread(f) <= leastDelay(f) && f.ended.length === f.participants,
   ],
   [`^The other nodes finished within ${DURATION} of each other\\.$`, ([told], f) => isTold(told, spread(f)) && spread(f) <= leastDelay(f)],
   [
@@ -194,14 +190,14 @@ export function contradictions(verdict: string, figures: Figures, minutes: any):
     if (isLoss && hasOther) problems.push(`not first: ${sentence}`);
     hasOther ||= !isLoss;
   }
-  const { missing, nodes, state } = figures;
+  const { missing, nodes, state, isQueue } = figures;
   if (state !== 'running' && missing.size > 0 && !/\d test files? (is|are) missing/.test(verdict))
     problems.push('the missing files are not told');
   if ((figures.failed ?? []).length > 0 && !/test files? failed: /.test(verdict)) problems.push('the files that failed are not told');
   if (nodes.some(({ ranNothingAgain }) => ranNothingAgain) && !verdict.includes('ran nothing when run again'))
     problems.push('the empty runs are not told');
   if (nodes.some(({ isLost }) => isLost) && !verdict.includes('recorded nothing after')) problems.push('the lost nodes are not told');
-  if (state !== 'running' && nodes.some(({ start }) => start === null) && !/took no files|recorded nothing/.test(verdict))
+  if (state !== 'running' && !isQueue && nodes.some(({ start }) => start === null) && !verdict.includes('recorded nothing'))
     problems.push('absent nodes are not told');
   return problems;
 }

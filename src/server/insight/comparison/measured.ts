@@ -1,6 +1,7 @@
 import { PART_NAMES, type PartName } from '../../../protocol/answers/minutes.js';
 import { fileOfPiece, pieceOf } from '../../../protocol/piece-path.js';
 import { joinPieces, type PieceTime } from '../../engine/pieces/join-pieces.js';
+import { countedNodes } from '../minutes/counted-nodes.js';
 import { type Minutes, minutesOf } from '../minutes/minutes.js';
 import type { Timeline } from '../timeline/timeline.js';
 
@@ -11,6 +12,7 @@ export interface Measured {
   parts: Readonly<Record<PartName, number>>;
   /** By path. */
   files: ReadonlyMap<string, number>;
+  /** The number of counted nodes. */
   nodes: number;
 }
 
@@ -36,7 +38,7 @@ export function measuredBuild(timeline: Timeline): MeasuredBuild {
       nodeOf.set(fileOfPiece(timeline.paths[file]!), node_index);
     }
   }
-  return { wall, floor, parts: partsOf(parts), files: wholeFiles(files), nodes: timeline.nodes.length, timeline, minutes, nodeOf };
+  return { wall, floor, parts: partsOf(parts), files: wholeFiles(files), nodes: countedNodes(timeline).length, timeline, minutes, nodeOf };
 }
 
 /** The times of files, with those of pieces added up. */

@@ -43,7 +43,7 @@ export async function usualFor(store: UsualStore, { project, build, recorded }: 
       project,
       before.map(each => each.build),
     );
-    const measured = { ...usualTimes(before.map(({ summary }) => summary)), files, nodes: build.node_total };
+    const measured = { ...usualTimes(before.map(({ summary }) => summary)), files };
     const builds = { branch, builds: before.length, since: timestamp(oldest.created_at) };
     return { found: { builds, walls: before.map(({ summary }) => summary.line.wall), measured }, outdated };
   }
@@ -82,7 +82,7 @@ async function usualFiles(store: UsualStore, project: number, newestFirst: reado
  * The median wall time, and the parts that add up to it: their means over the half of the builds with the middle wall times, which are scaled
  * to that sum. Medians of parts would not add up: in most builds one part or another is unusual.
  */
-function usualTimes(summaries: readonly Summary[]): Pick<Measured, 'wall' | 'floor' | 'parts'> {
+function usualTimes(summaries: readonly Summary[]): Omit<Measured, 'files'> {
   const sorted = summaries.toSorted((a, b) => a.line.wall - b.line.wall);
   const wall = wholeMilliseconds(median(sorted.map(({ line }) => line.wall)));
   const outside = Math.floor(sorted.length / 4);
@@ -93,5 +93,6 @@ function usualTimes(summaries: readonly Summary[]): Pick<Measured, 'wall' | 'flo
     wall,
   );
   const parts = Object.fromEntries(PART_NAMES.map((name, i) => [name, seconds[i]!])) as Record<PartName, number>;
-  return { wall, floor: wholeMilliseconds(parts.even_share + parts.longest_file), parts };
+  const nodes = Math.round(median(middle.map(({ line, node_seconds }) => node_seconds / line.wall)));
+  return { wall, floor: wholeMilliseconds(parts.even_share + parts.longest_file), parts, nodes };
 }

@@ -9,6 +9,7 @@ import type { CuttingForecast } from '../../planning/forecasting/forecast.js';
 import type { BuildLinks } from '../build-links.js';
 import { buildHead, namedCiRun, type Subject } from '../subject.js';
 import { isRecorded, jobsOf, type Span, type Timeline } from '../timeline/timeline.js';
+import { countedNodes } from './counted-nodes.js';
 import type { FileOutcomes } from './file-outcomes.js';
 import { leastDelay } from './last-node.js';
 import { type Minutes, minutesOf } from './minutes.js';
@@ -76,7 +77,8 @@ function cuttingText(cutting: CuttingForecast | null, { wall, parts }: Minutes):
 }
 
 /** Unknown facts of a CI run and the assumptions in their place, one sentence each. */
-export function assumptionsOf({ kind, areStartsKnown, is_running, paused, nodes }: Timeline, minutes: Minutes): string[] {
+export function assumptionsOf(timeline: Timeline, minutes: Minutes): string[] {
+  const { kind, areStartsKnown, is_running, paused, nodes } = timeline;
   const sentences: string[] = [];
   if (is_running)
     sentences.push('The build is running. Its time counts until now, and files that are not recorded yet share the time of their batch.');
@@ -106,7 +108,11 @@ export function assumptionsOf({ kind, areStartsKnown, is_running, paused, nodes 
     );
   const absent = nodes.filter(({ start }) => start === null).map(({ node_index }) => node_index);
   if (absent.length > 0 && !is_running)
-    sentences.push(`${nodesText(absent)} recorded nothing and ${agree(absent.length, 'counts', 'count')} as late for the whole build.`);
+    sentences.push(
+      countedNodes(timeline).length < nodes.length
+        ? `${nodesText(absent)} never came and ${agree(absent.length, 'does', 'do')} not count.`
+        : `${nodesText(absent)} recorded nothing and ${agree(absent.length, 'counts', 'count')} as late for the whole build.`,
+    );
   if (paused > 0) sentences.push(`A pause of ${durationText(paused)}, in which nothing ran until a node was retried, is left out.`);
   return sentences;
 }

@@ -1,5 +1,6 @@
 import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { Timeline } from '../timeline/timeline.js';
+import { countedNodes } from './counted-nodes.js';
 import { executionsOf, type NodeWork } from './executions.js';
 import { type Slowness, slownessOf } from './slowness.js';
 
@@ -7,7 +8,7 @@ import { type Slowness, slownessOf } from './slowness.js';
 export interface Floor {
   worked: NodeWork[];
   slowness: Slowness;
-  /** The time of all files at the usual speed of the nodes, each file once, divided by the number of nodes. */
+  /** The time of all files at the usual speed of the nodes, each file once, divided by the number of counted nodes. */
   evenShare: number;
   /** Time by which the longest file exceeds an even share. */
   beyond: number;
@@ -45,7 +46,7 @@ export function floorOf(timeline: Timeline): Floor {
       }
     }
   }
-  const evenShare = usual / timeline.nodes.length;
+  const evenShare = usual / countedNodes(timeline).length;
   const beyond = Math.max(0, most - evenShare);
   return { worked, slowness, evenShare, beyond, floor: Math.min(timeline.wall, wholeMilliseconds(evenShare + beyond)), longest };
 }

@@ -1,7 +1,7 @@
 import { roundParts, wholeMilliseconds } from '../../../base/rounding.js';
 import { type MinutePartAnswer, type MinutesAnswer, PART_DEFINITIONS, PART_NAMES } from '../../../protocol/answers/minutes.js';
-import { mean } from '../../planning/estimating/median.js';
 import type { Timeline } from '../timeline/timeline.js';
+import { countedNodes } from './counted-nodes.js';
 import { floorOf, type LongExecution } from './floor.js';
 import { idleCauses } from './idle-causes.js';
 import { type LastSpan, lastSpansOf } from './last-span.js';
@@ -28,9 +28,11 @@ export function minutesOf(timeline: Timeline): Minutes {
   const { wall, cost } = timeline;
   const hidden = cost?.hidden ?? 0;
   const { worked, slowness, evenShare, beyond, floor, longest } = floorOf(timeline);
-  const nodes = worked.map((node, i) => nodeMinutes(node, { wall, hidden }, slowness.factors[i]!));
+  const counted = countedNodes(timeline);
+  const isAbsenceLate = counted.length === timeline.nodes.length;
+  const nodes = worked.map((node, i) => nodeMinutes(node, { wall, hidden, isAbsenceLate }, slowness.factors[i]!));
   const lastSpans = lastSpansOf(worked, nodes, slowness, timeline);
-  const count = nodes.length;
+  const count = counted.length;
   /** Node time that was lost, by part and node. */
   const losses: Readonly<Record<Loss, number[]>> = {
     slow_nodes: nodes.map(({ work }, i) => work * (1 - 1 / slowness.significant[i]!)),
@@ -47,7 +49,7 @@ export function minutesOf(timeline: Timeline): Minutes {
     const taken = take(losses.idle, seconds);
     for (const [node, part] of causes) losses[name][node]! += (part * taken) / seconds;
   }
-  const lost = LOSSES.map(name => mean(losses[name]));
+  const lost = LOSSES.map(name => losses[name].reduce((sum, each) => sum + each, 0) / count);
   const seconds = [...roundParts([evenShare, beyond], floor), ...roundParts(lost, wall - floor)];
   const parts = PART_NAMES.map((name, i): MinutePartAnswer => {
     const ofNodes = name === 'even_share' || name === 'longest_file' ? [] : causesOf(losses[name]);

@@ -1,9 +1,9 @@
 import { busyTime, type NodeWork, type Work } from './executions.js';
 
-/** The wall time of one node in parts, in seconds. late + work + repeats + unreported + gaps + idle is the wall time of the build. */
+/** The wall time of one node in parts, in seconds. late + work + repeats + unreported + gaps + idle is the wall time of the build, or 0 for a node that is not counted. */
 export interface NodeMinutes {
   node_index: number;
-  /** Until its first request. All of the wall time, when it never started. */
+  /** Until its first request. All of the wall time, when it never started and is counted. */
   late: number;
   /** First recorded executions of files. */
   work: number;
@@ -26,15 +26,18 @@ export interface NodeMinutes {
 /** Rounded times may be scaled down by a factor between this and 1. */
 const SCALE_OF_ROUNDING = 0.99;
 
-/** @param hidden seconds that each file takes besides its recorded time; 0: unknown, or none */
+/**
+ * @param hidden seconds that each file takes besides its recorded time; 0: unknown, or none
+ * @param isAbsenceLate nodes that never started are counted, see `countedNodes`
+ */
 export function nodeMinutes(
   { lane, works, isLost }: NodeWork,
-  { wall, hidden }: { wall: number; hidden: number },
+  { wall, hidden, isAbsenceLate }: { wall: number; hidden: number; isAbsenceLate: boolean },
   slowness: number | null,
 ): NodeMinutes {
   const { node_index, start, end } = lane;
   const none = { work: 0, repeats: 0, unreported: 0, gaps: 0, idle: 0 };
-  if (start === null) return { node_index, late: wall, ...none, slowness, isLost, isScaled: false };
+  if (start === null) return { node_index, late: isAbsenceLate ? wall : 0, ...none, slowness, isLost, isScaled: false };
   const sum = (part: (work: Work) => number) => works.reduce((total, work) => total + part(work), 0);
   const work = sum(({ executions }) => busyTime(executions, ({ isRepeat }) => !isRepeat));
   const repeats = sum(({ executions }) => busyTime(executions, ({ isRepeat }) => isRepeat));

@@ -6,6 +6,7 @@ import { limits } from '../../../protocol/limits.js';
 import { filesAmong } from '../../../protocol/piece-path.js';
 import { median } from '../../planning/estimating/median.js';
 import { expectedSeconds, hasRecordedLast, hasRestarted, type NodeLane, type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
+import { countedNodes } from './counted-nodes.js';
 import type { FileOutcomes } from './file-outcomes.js';
 import type { LongExecution } from './floor.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay } from './last-node.js';
@@ -133,10 +134,11 @@ function decided(timeline: Timeline, minutes: Minutes, longest: LongExecution): 
 }
 
 function ends(timeline: Timeline, minutes: Minutes, last: LastNode | null, cause: ToldCause | null): string {
-  if (!last) return minutes.nodes.length === 1 && !minutes.nodes[0]!.isLost ? 'One node ran everything.' : '';
+  const counted = countedNodes(timeline);
+  if (!last) return counted.length === 1 && !minutes.nodes[counted[0]!.node_index]!.isLost ? 'One node ran everything.' : '';
   const { lane, before, late, first, spread } = last;
   const together = leastDelay(minutes.wall);
-  const isWhole = timeline.nodes.every(each => each.start !== null && hasRecordedLast(each));
+  const isWhole = counted.every(each => each.start !== null && hasRecordedLast(each));
   if (spread <= together) return `${isWhole ? 'All' : 'The other'} nodes finished within ${durationText(spread)} of each other.`;
   const why = cause ? `: ${cause.text}` : '';
   if (late <= together) {
@@ -175,7 +177,7 @@ function shared(timeline: Timeline, minutes: Minutes, cause: ToldCause | null): 
   const { wall } = minutes;
   const most = largestLoss(minutes, SHARED);
   if (most.seconds <= Math.max(leastDelay(wall), SHARED_PART * wall)) return '';
-  const isSaid = cause?.name === most.name || (most.name === 'late_starts' && timeline.nodes.some(({ start }) => start === null));
+  const isSaid = cause?.name === most.name || (most.name === 'late_starts' && countedNodes(timeline).some(({ start }) => start === null));
   if (isSaid) return '';
   const cost = `${durationText(most.seconds)} of the build`;
   const nodes = most.nodes.filter(({ seconds }) => seconds > leastDelay(wall)).map(({ node_index }) => node_index);
@@ -207,10 +209,11 @@ function largestLoss({ parts }: Minutes, names: readonly Loss[]): MinutePartAnsw
 /**
  * Names the nodes that recorded nothing, and the number of missing files, as a sentence; empty: none. It comes first, however little time that cost.
  */
-export function lossesOf({ nodes, kind }: Timeline, { nodes: minutes }: Minutes, missing: MinutesAnswer['missing']): string {
+export function lossesOf(timeline: Timeline, { nodes: minutes }: Minutes, missing: MinutesAnswer['missing']): string {
+  const { nodes, kind } = timeline;
   const cancelled = nodes.filter(({ isCancelled }) => isCancelled);
   const lost = nodes.filter(({ node_index, isCancelled }) => minutes[node_index]!.isLost && !isCancelled);
-  const never = nodes.filter(({ start }) => start === null);
+  const never = countedNodes(timeline).filter(({ start }) => start === null);
   const files = missing.length === 0 ? '' : `${pluralize(missing.length, 'test file is', 'test files are')} missing`;
   const absent = [
     ...(cancelled.length > 0 && missing.length > 0

@@ -174,6 +174,13 @@ it('the verdict of a late node tells only when its files began if it is not know
   );
 });
 
+it('nodes of a queue that never came are not missed', () => {
+  const timeline = timelineOf([[batch(0, TEN)], [batch(1, TEN)], null, null]);
+  expect(verdict(timeline)).toBe('All nodes finished within 0 s of each other.');
+  expect(assumptions(timeline)).toEqual(['Nodes 2, 3 never came and do not count.']);
+  expect(verdict(timelineOf([[batch(0, TEN)], null]))).toBe('One node ran everything.');
+});
+
 it('the assumptions name a lost node', () => {
   const timeline = withoutRecording(timelineOf([[batch(0, [null, null], 0, 20)], [batch(1, TEN)], [batch(2, TEN)]]));
   expect(assumptions(timeline)).toEqual([
