@@ -3,7 +3,7 @@ import { agree } from '../../../base/plural.js';
 import type { Decision } from '../../../protocol/answers/why.js';
 import type { PieceName } from '../../../protocol/piece-path.js';
 import type { EndedLease } from '../../engine/queue/batch.js';
-import { isRestSmall } from '../../planning/batching/batch-weight.js';
+import { isRestSmall, SHARE_PER_BATCH } from '../../planning/batching/batch-weight.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 
 /** Files of a batch that another batch had before, and that went back to the queue when the lease of that one ended. */
@@ -98,8 +98,11 @@ function shareReason({ node_index, isGuessed }: BatchFacts, decision: Decision):
   const part = target / share;
   if (isGuessed && part < WHOLE)
     return `${would}; it got ${durationText(target)} of it, because most files were never measured: later batches can correct the guesses, but each costs a pull of ${durationText(pull_cost)}`;
-  if (part < WHOLE)
-    return `${would}; it got ${ratioText(part)} of its share, ${durationText(target)}, so that later batches can correct errors`;
+  if (part < WHOLE) {
+    const purpose =
+      part < SHARE_PER_BATCH - ROUNDING ? 'so that nodes that have yet to come find work' : 'so that later batches can correct errors';
+    return `${would}; it got ${ratioText(part)} of its share, ${durationText(target)}, ${purpose}`;
+  }
   const why =
     isGuessed || isRestSmall(share - ROUNDING, pull_cost)
       ? `another pull would take ${durationText(pull_cost)}, more than it could gain`

@@ -27,8 +27,8 @@ export interface PullSituation {
   hasMeasured: boolean | null;
 }
 
-/** The part of its share that a node gets in one batch. */
-const SHARE_PER_BATCH = 0.6;
+/** The part of its share that a node gets in one batch, unless it gets less for the sake of nodes that have yet to come. */
+export const SHARE_PER_BATCH = 0.6;
 /** The same in a queue of guesses: until a batch was measured, and after that. */
 const SHARE_PER_FIRST_GUESSED_BATCH = 0.3;
 const SHARE_PER_GUESSED_BATCH = 0.55;

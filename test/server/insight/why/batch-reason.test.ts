@@ -54,6 +54,7 @@ describe('the reason for a batch', () => {
       'it got all of its share, because another pull would take 2.0 s, more than it could gain.',
     ],
     ['it had many batches', {}, { target: 280 }, 'it got all of its share, because it had enough batches before to correct errors.'],
+    ['other nodes have yet to come', {}, { target: 70 }, 'it got 0.25 of its share, 70 s, so that nodes that have yet to come find work.'],
     ['most files are guessed', { isGuessed: true }, { target: 42 }, 'it got 42 s of it, because most files were never measured'],
     ['it is alone', { nodeTotal: 1 }, {}, 'Node 3 is the only node, so it got all that was left: 40 m 00 s of work.'],
     ['it got the rest', { weight: 20 }, { remaining: 20, target: 20 }, 'These files were the last ones.'],
