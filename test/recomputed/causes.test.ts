@@ -189,7 +189,7 @@ const CLAIMS: [RegExp, string][] = [
 
 /** Sentences that claim no cause. */
 const FACTS =
-  /^(?:All|The other) nodes finished within |^Nodes? (?:\d+ )?finished [^:]+(?:: node \d+ first, node \d+ last)?\.$|^Nothing stands out: |^One node ran everything|^Later builds learn |^\d+ test files? failed: /;
+  /^(?:All|The other) nodes finished within |^Nodes? (?:\d+ )?finished [^:]+(?:: node \d+ first, node \d+ last)?\.$|^Nothing stands out: |^One node ran everything|^Later builds learn |^\d+ test files? failed: |^First red after /;
 
 function claimsOf(verdict: string): string[] {
   return verdict.split(/(?<=\.) /).flatMap(sentence => {

@@ -51,6 +51,8 @@ export interface Figures {
   /** By path: the node that had it last; null: none. */
   missing: Map<string, number | null>;
   failed: string[] | null;
+  /** When a node first reported a failure, since the start. */
+  firstRed: number;
   /** The node that was handed a file last. */
   hadBy: ReadonlyMap<string, number>;
   state: 'running' | 'complete' | 'recorded' | 'failed' | 'missing' | 'partial' | 'unplanned';
@@ -256,6 +258,7 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
   }
   const missing = new Map(planned.filter(path => !counted.has(path)).map(path => [path, hadBy.get(path) ?? null]));
   const failed = mode === 'reports' ? [...failures].filter(([, hasFailed]) => hasFailed).map(([path]) => path) : null;
+  const firstRed = clock(Math.min(...log.asked.flatMap(each => ((each.failed ?? []).length > 0 ? each.at / 1000 : []))));
   const state =
     now !== undefined
       ? 'running'
@@ -279,7 +282,7 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
   const idleSeconds = sum(nodes.map(({ idle }) => idle));
   return {
     startedAt: Math.round(1000 * began),
-    ...{ wall, evenShare, floor, nodes, participants, missing, failed, hadBy, state, baselines, seconds, estimates, idleSeconds },
+    ...{ wall, evenShare, floor, nodes, participants, missing, failed, firstRed, hadBy, state, baselines, seconds, estimates, idleSeconds },
     spans: nodes.map((_, node) =>
       known.filter(span => span.node === node).map(({ from, to, files }) => [clock(from), clock(to), files.length]),
     ),

@@ -99,6 +99,7 @@ const OTHERS: [string, Check][] = [
     ([told, path, node], { failed, hadBy }) =>
       Number(told) === failed?.length && failed.includes(path!) && hadBy.get(path!) === Number(node),
   ],
+  [`^First red after ${DURATION}\\.$`, ([told], { firstRed }) => isTold(told, firstRed)],
   [
     `^${NODES} ran nothing when run again, so a green result proves nothing\\.$`,
     ([told], f) => told === which(f, ({ ranNothingAgain }) => ranNothingAgain),

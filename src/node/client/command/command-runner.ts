@@ -36,7 +36,7 @@ const GROUP_GRACE_MILLISECONDS = 3000;
 const HUNG_GRACE_MILLISECONDS = 3000;
 const PARENT_POLL_MILLISECONDS = 500;
 /** The variable by which the processes of a command are found. */
-const MARK = 'BALLAST_COMMAND';
+const MARK = 'BALLAST_COMMAND_ID';
 /** Timers of Node fire at once if they are longer. */
 const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
