@@ -268,7 +268,8 @@ describe('the README and the guides', () => {
     const flags = new Set([...helps.flatMap(flagsOf), '--help', ...foreignFlags, ...pluginFlags]);
     const ready = readFileSync(join(root, 'scripts/ci/gitlab/ballast.yml'), 'utf8');
     const plugins = readFileSync(join(root, 'src/node/runners/node-part.ts'), 'utf8');
-    const variables = new Set([...helps, ready, plugins].flatMap(text => listed(text, /\b(BALLAST_[A-Z_]+)/g)));
+    const mark = readFileSync(join(root, 'src/node/client/command/command-runner.ts'), 'utf8');
+    const variables = new Set([...helps, ready, plugins, mark].flatMap(text => listed(text, /\b(BALLAST_[A-Z_]+)/g)));
     const scripts = Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts);
 
     const unknown = [...documents].flatMap(([path, text]) => {

@@ -39,8 +39,8 @@ function unknownVariables(program: Command, environment: NodeJS.ProcessEnv): str
     ...command.options.map(({ envVar }) => envVar),
     ...command.commands.flatMap(optionVariables),
   ];
-  // `queue` sets BALLAST_BATCH for its command.
-  const known = new Set([...optionVariables(program), ...withoutFlag.map(([, { env }]) => env), 'BALLAST_BATCH']);
+  // `queue` sets these for its command.
+  const known = new Set([...optionVariables(program), ...withoutFlag.map(([, { env }]) => env), 'BALLAST_BATCH', 'BALLAST_COMMAND_ID']);
   return Object.keys(environment).filter(name => name.startsWith('BALLAST_') && !known.has(name));
 }
 
