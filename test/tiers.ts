@@ -43,7 +43,7 @@ export const LARGE = ['test/server/store/postgresql/growth.test.js'];
 
 /** Tests about counts and memory of one server. */
 export const UNSHARED = [
-  'test/server/api/{daily-bytes,hidden-time,metrics,retention}.test.js',
+  'test/server/api/{daily-bytes,heartbeat,hidden-time,metrics,retention}.test.js',
   'test/server/api/dashboard/{server,sign-in}.test.js',
   // When a node of a split asked for its files is known to the process that answered it.
   'test/server/api/insight/timeline.test.js',
