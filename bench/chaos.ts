@@ -1,6 +1,6 @@
 import { Queue } from '../src/server/engine/queue/queue.js';
 import { toWeight } from '../src/server/planning/weight.js';
-import { type Build, lowerBound, type QueueFile } from '../test/testbed/queue-simulation.js';
+import { type Build, drawNodes, lowerBound, type QueueFile } from '../test/testbed/queue-simulation.js';
 import { seededRandom } from '../test/testbed/random.js';
 import type { Suite } from '../test/testbed/suites.js';
 import { buildsOf, CONFIGURED_PULL_COST } from './planning.js';
@@ -26,9 +26,6 @@ const CUT_MILLISECONDS = 120_000;
 /** The runner ends, and the client reads its reports. */
 const REPORT_MILLISECONDS = 1000;
 const STANDBY_MILLISECONDS = 1000;
-/** Nodes start within this time, and their speeds differ from 1 by at most this spread. */
-const STAGGER_MILLISECONDS = 60_000;
-const SPEED_SPREAD = 0.2;
 
 interface Node {
   index: number;
@@ -92,22 +89,14 @@ export function chaos(suites: readonly Suite[]): Result[] {
 }
 
 function play({ files, pullCost, seed: buildSeed }: Build, departure: Departure, seed: number): Outcome {
-  const random = seededRandom(1000 * buildSeed + seed);
+  const drawn = 1000 * buildSeed + seed;
+  // Who leaves has nothing to do with when a node starts.
+  const random = seededRandom(1e6 + drawn);
   const total = files.reduce((sum, { actual }) => sum + actual, 0);
-  const nodes = Array.from({ length: NODES }, (_, index): Node => {
+  const nodes = drawNodes({ nodes: NODES, seed: drawn }).map(({ start, speed }, index): Node => {
     const leaves = random() < PART_THAT_LEAVES;
-    const start = random() * STAGGER_MILLISECONDS;
-    const at = (random() * (MILLISECONDS * total)) / NODES;
-    return {
-      index,
-      start,
-      speed: 1 + SPEED_SPREAD * (2 * random() - 1),
-      leavesAt: leaves ? start + at : Infinity,
-      isGone: false,
-      workedUntil: 0,
-      pulls: 0,
-      batch: null,
-    };
+    const leavesAt = leaves ? MILLISECONDS * (start + (random() * total) / NODES) : Infinity;
+    return { index, start: MILLISECONDS * start, speed, leavesAt, isGone: false, workedUntil: 0, pulls: 0, batch: null };
   });
   // Somebody stays.
   if (nodes.every(({ leavesAt }) => leavesAt < Infinity)) nodes[0]!.leavesAt = Infinity;

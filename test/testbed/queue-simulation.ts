@@ -99,7 +99,8 @@ export function simulate({ files, pullCost, dies, frozen, ...build }: Build, nex
   };
 }
 
-function drawNodes({ nodes, seed, startOf = (_, random) => 60 * random() }: Pick<Build, 'nodes' | 'seed' | 'startOf'>): Node[] {
+/** The nodes of a build: when they start, in seconds, and how fast they are. */
+export function drawNodes({ nodes, seed, startOf = (_, random) => 60 * random() }: Pick<Build, 'nodes' | 'seed' | 'startOf'>): Node[] {
   const random = seededRandom(seed);
   const starts = Array.from({ length: nodes }, (_, node) => startOf(node, random));
   return starts.map(start => ({ start, speed: 1 + SPEED_SPREAD * (2 * random() - 1), time: start, pulls: 0 }));

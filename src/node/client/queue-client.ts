@@ -27,6 +27,12 @@ export interface Batch {
   forecast: QueueForecast | null;
 }
 
+/** The fields of a pull that are not of each pull. */
+type PullFields = Omit<Partial<TestQueueMessage>, 'paths' | 'failed_paths'> & {
+  paths?: readonly string[];
+  failed_paths?: readonly string[];
+};
+
 /** What a node does when the server says more than what to run next. */
 export interface QueueEvents {
   /** No file is left, but other nodes are at work. Returns whether to wait for the files of one that dies. */
@@ -124,9 +130,7 @@ export class QueueClient {
     return null;
   }
 
-  #pullNext(
-    report: Pick<Partial<TestQueueMessage>, 'batch_id' | 'times'> & { failed_paths?: readonly string[] },
-  ): Promise<TestQueueAnswer> {
+  #pullNext(report: Pick<PullFields, 'batch_id' | 'failed_paths' | 'times'>): Promise<TestQueueAnswer> {
     this.#batchIndex += 1;
     const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#batchIndex };
     return this.#pull({ ...pull, ...report }, parseBatch);
@@ -154,14 +158,7 @@ export class QueueClient {
     }
   }
 
-  #pull<T extends TestQueueAnswer | ConnectFailed>(
-    fields: Omit<Partial<TestQueueMessage>, 'paths' | 'failed_paths'> & {
-      batch_index: number;
-      paths?: readonly string[];
-      failed_paths?: readonly string[];
-    },
-    parse: AnswerParser<T>,
-  ): Promise<T> {
+  #pull<T extends TestQueueAnswer | ConnectFailed>(fields: PullFields & { batch_index: number }, parse: AnswerParser<T>): Promise<T> {
     clearInterval(this.#heartbeats);
     const own = { wants_times: true, test_files_digest: this.#digest, sends_heartbeats: true };
     const message = { ...this.#process(), ...own, ...(this.pieces !== null && { pieces: this.pieces }), ...fields };
@@ -190,13 +187,13 @@ export class QueueClient {
     this.#countFiles(paths);
     this.#heartbeats = setInterval(() => void this.#sendHeartbeat(), HEARTBEAT_MILLISECONDS).unref();
     const byPath = new Map(pieces.map(piece => [piece.path, piece]));
-    const timesOf = (expected: number | null) => ({
+    const expectation = (expected: number | null) => ({
       expected,
       ...(expected !== null && learned && { duration: learned.hidden + learned.slowdown * expected }),
     });
     return {
       id: batch_id,
-      files: paths.map((path, i) => ({ path, ...timesOf(times[i] ?? null), ...this.#pieceOf(path, byPath.get(path)) })),
+      files: paths.map((path, i) => ({ path, ...expectation(times[i] ?? null), ...this.#pieceOf(path, byPath.get(path)) })),
       forecast: isForecast(forecast) ? forecast : null,
     };
   }

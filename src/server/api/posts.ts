@@ -113,11 +113,10 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
 /** POST /v2/queues/queue */
 function toTestQueue(sent: RawParameters, project: number, cached: Suite | null): Listing<QueueAsked> {
   const message = toTestQueueMessage(withFirst(sent, 'paths', cached));
-  const { commit_hash, branch, node_total, node_index, test_queue_id, can_initialize_queue: isFirstRequest } = message;
-  const { node_uuid, batch_index, sizes = [], order = 'failing-first' } = message;
-  const run = digest(node_uuid);
+  const { can_initialize_queue: isFirstRequest, node_uuid, batch_index, sizes = [], order = 'failing-first' } = message;
+  const { key, node_index, run } = processOf(message, project);
   const request: QueueRequest = {
-    key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id),
+    key,
     node_index,
     listDigest: message.test_files_digest,
     isFirstRequest,

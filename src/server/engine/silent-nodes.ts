@@ -1,3 +1,4 @@
+import { lastRun } from './builds.js';
 import type { Caller } from './caller.js';
 import type { NodeKey, QueueKey } from './keys.js';
 import { pathsOfQueue } from './planned-files.js';
@@ -21,7 +22,8 @@ export async function recordSilent(
 ): Promise<number> {
   const node: NodeKey = { ...key.build, node_index };
   const { own } = await batchesOf(store.queues, queue);
-  const told = toldSince(own, seq, await lastRecordedAt(store, key.project, node));
+  const last = await lastRun(store.builds, key.project, node);
+  const told = toldSince(own, seq, last?.created_at ?? -Infinity);
   const files = told.flatMap(batch =>
     batch.files.map((file, i) => ({ file, milliseconds: batch.times![i]!, hasFailed: batch.failed!.includes(file) })),
   );
@@ -42,12 +44,6 @@ export async function recordSilent(
   const { value, saved } = await store.recordings.record(key.project, node, run, SERVER, at);
   await saved;
   return value === 'recorded' ? passed.length : 0;
-}
-
-/** When a node last recorded in a build; -Infinity: never. */
-async function lastRecordedAt({ builds }: Store, project: number, node: NodeKey): Promise<Millis> {
-  const build = await builds.find(project, node);
-  return (build && (await builds.runs(build.number, node.node_index)).at(-1)?.created_at) ?? -Infinity;
 }
 
 /** The batches of a process before one, of which it told the times, and which nobody has recorded. */

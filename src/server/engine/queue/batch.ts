@@ -223,10 +223,10 @@ const MAX_SLOWDOWN = 10;
  * The time that so many files of this weight should have taken a node of usual speed, by what the queue had learned when it made the batch: no less
  * than the weight. Undefined: the planner sized no batch, and only the weight is known.
  */
-export function expectedWeight(batch: Pick<Batch, 'decision'> | undefined, files: number, weight: number): number {
-  const decision = batch && decisionOf(batch);
-  if (!decision) return weight;
-  const { slowdown, hidden } = decision;
+export function expectedWeight(decision: KeptDecision | null, files: number, weight: number): number {
+  const decided = decisionOf({ decision });
+  if (!decided) return weight;
+  const { slowdown, hidden } = decided;
   return expectedTime(files, weight, { hidden: hidden * WEIGHTS_PER_SECOND, slowdown: Math.min(MAX_SLOWDOWN, slowdown) });
 }
 

@@ -401,8 +401,8 @@ export class Queue {
   /** Leases a batch for what its files were to take; one that the planner did not size, by the newest that it did. */
   #lease(batch: Batch, isReadBack: boolean): void {
     if (!this.#leases) return;
-    const sized = batch.decision ? batch : [...this.#bySeq.values()].findLast(({ decision }) => decision !== null);
-    this.#leases.add(batch, expectedWeight(sized, batch.files.length, this.#weightOf(batch)), isReadBack);
+    const decision = batch.decision ?? this.newestDecision;
+    this.#leases.add(batch, expectedWeight(decision, batch.files.length, this.#weightOf(batch)), isReadBack);
   }
 
   #restore(batches: readonly Batch[]): void {
