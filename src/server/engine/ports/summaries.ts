@@ -3,7 +3,7 @@ import type { PartName } from '../../../protocol/answers/minutes.js';
 import type { BuildLineSummary } from '../../../protocol/answers/trends.js';
 import type { WhatIfAnswer } from '../../../protocol/answers/what-if.js';
 import type { BuildState } from '../../../protocol/build-state.js';
-import type { JobTimes } from '../job-times.js';
+import type { JobTimes } from '../days/job-times.js';
 import type { Build } from './builds.js';
 import type { CiRun } from './ci-runs.js';
 import type { Millis } from './store.js';

@@ -1,5 +1,5 @@
 import { missesFiles } from '../../../protocol/build-state.js';
-import { withJobs } from '../../engine/job-times.js';
+import { withJobs } from '../../engine/days/job-times.js';
 import type { ProjectBuild } from '../../engine/keys.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import type { Summary } from '../../engine/ports/summaries.js';

@@ -3,7 +3,7 @@ import { dateOf } from '../../../base/time.js';
 import { PART_NAMES } from '../../../protocol/answers/minutes.js';
 import type { BuildTrend, DayTrend } from '../../../protocol/answers/trends.js';
 import { type PriceSettings, priceOf } from '../../../protocol/price.js';
-import { type METHODS, SUM_NAMES } from '../../engine/days.js';
+import { type METHODS, SUM_NAMES } from '../../engine/days/days.js';
 import type { DaySum, DaySummary, Summaries } from '../../engine/ports/summaries.js';
 import { middleOf } from '../../planning/estimating/median.js';
 import { idleShare } from './summary.js';

@@ -1,7 +1,7 @@
 import { wholeMilliseconds } from '../../../base/rounding.js';
 import { DAY_MILLISECONDS, dateOf } from '../../../base/time.js';
 import type { ProjectOverview } from '../../../protocol/answers/trends.js';
-import { emptyDay } from '../../engine/days.js';
+import { emptyDay } from '../../engine/days/days.js';
 import type { Project } from '../../engine/ports/access.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import { ALWAYS, buildLines } from './build-lines.js';

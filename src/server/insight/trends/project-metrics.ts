@@ -1,7 +1,7 @@
 import { wholeMilliseconds } from '../../../base/rounding.js';
 import { DAY_MILLISECONDS } from '../../../base/time.js';
 import { PART_NAMES } from '../../../protocol/answers/minutes.js';
-import { emptyDay } from '../../engine/days.js';
+import { emptyDay } from '../../engine/days/days.js';
 import type { Project } from '../../engine/ports/access.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import type { DaySum, DaySummary } from '../../engine/ports/summaries.js';

@@ -1,4 +1,4 @@
-import { countOn, dayOf, emptyDay, endOfDay } from '../../engine/days.js';
+import { countOn, dayOf, emptyDay, endOfDay } from '../../engine/days/days.js';
 import { buildDigest, digest, type ProjectBuild } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';

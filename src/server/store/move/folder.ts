@@ -1,4 +1,4 @@
-import { endOfDay } from '../../engine/days.js';
+import { endOfDay } from '../../engine/days/days.js';
 import { buildDigest } from '../../engine/keys.js';
 import { pathKey } from '../codecs/path-keys.js';
 import { decodeChanges, encodeChange, encodeChanges } from '../codecs/queue-changes.js';

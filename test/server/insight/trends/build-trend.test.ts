@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { growthSentences, spansOf } from '../../../../src/dashboard/pages/trends/growth.js';
 import { noSettings } from '../../../../src/protocol/project-settings.js';
-import { countOn, emptyDay } from '../../../../src/server/engine/days.js';
+import { countOn, emptyDay } from '../../../../src/server/engine/days/days.js';
 import type { DaySummary } from '../../../../src/server/engine/ports/summaries.js';
 import { buildTrend } from '../../../../src/server/insight/trends/build-trend.js';
 import { summaryOf } from '../../store/contract/fixtures.js';

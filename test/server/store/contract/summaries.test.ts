@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countOn, emptyDay, TIMES_PER_DAY } from '../../../../src/server/engine/days.js';
+import { countOn, emptyDay, TIMES_PER_DAY } from '../../../../src/server/engine/days/days.js';
 import { type BuildKey, queueKey } from '../../../../src/server/engine/keys.js';
 import type { Build } from '../../../../src/server/engine/ports/builds.js';
 import type { Store } from '../../../../src/server/engine/ports/store.js';

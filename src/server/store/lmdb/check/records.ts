@@ -1,5 +1,5 @@
 import type { Database } from 'lmdb';
-import { endOfDay } from '../../../engine/days.js';
+import { endOfDay } from '../../../engine/days/days.js';
 import { buildDigest } from '../../../engine/keys.js';
 import { problemsOfQueue, problemsOfSplit } from '../../check/plans.js';
 import { type Problem, type ProblemOf, problemOf } from '../../check/problem.js';

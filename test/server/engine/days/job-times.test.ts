@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type JobTimes, MOST_JOB_TIMES, withJobs } from '../../../src/server/engine/job-times.js';
+import { type JobTimes, MOST_JOB_TIMES, withJobs } from '../../../../src/server/engine/days/job-times.js';
 
 const jobTimesOf = (durations: readonly number[]) =>
   withJobs(

@@ -1,9 +1,9 @@
-import { wholeMilliseconds } from '../../base/rounding.js';
-import { DAY_MILLISECONDS } from '../../base/time.js';
-import { PART_NAMES } from '../../protocol/answers/minutes.js';
-import { hasEndedComplete } from '../../protocol/build-state.js';
+import { wholeMilliseconds } from '../../../base/rounding.js';
+import { DAY_MILLISECONDS } from '../../../base/time.js';
+import { PART_NAMES } from '../../../protocol/answers/minutes.js';
+import { hasEndedComplete } from '../../../protocol/build-state.js';
+import type { DaySum, DaySummary, Summary } from '../ports/summaries.js';
 import { withJobs } from './job-times.js';
-import type { DaySum, DaySummary, Summary } from './ports/summaries.js';
 
 /** Times of the builds of a day that are kept for a median. */
 export const TIMES_PER_DAY = 10_000;
