@@ -1,6 +1,6 @@
 import { limits } from '../../src/protocol/limits.js';
 import { CUT_CHARACTERS_PER_QUEUE } from '../../src/server/engine/suites/cut-suite.js';
-import { QUEUE, RECORDING, SPLIT } from '../../test/testbed/node-process.js';
+import { HEARTBEAT, QUEUE, RECORDING, SPLIT, TEST_QUEUE } from '../../test/testbed/node-process.js';
 import type { Connections } from './connections.js';
 import { expectAnswer } from './connections.js';
 import { longTestPath, nodeFields, ROUND, testFiles } from './messages.js';
@@ -19,7 +19,6 @@ export interface LargestRequest {
   body: () => object;
 }
 
-const TEST_QUEUE = '/v2/queues/queue';
 const CASES = '/v2/test_cases';
 const FILES = limits.testFilesPerRequest;
 const NODES = 64;
@@ -119,7 +118,7 @@ export const largestRequests: Readonly<Record<string, LargestRequest>> = {
   },
   refused: {
     about: 'a body of 31 MiB, which is read and refused',
-    path: '/v2/queues/heartbeat',
+    path: HEARTBEAT,
     status: 413,
     body: () => ({ unknown: 'x'.repeat(31 * 2 ** 20) }),
   },

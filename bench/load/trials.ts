@@ -1,6 +1,6 @@
 import { requestJson } from '../../test/testbed/client.js';
 import { inParallel } from '../../test/testbed/in-parallel.js';
-import { QUEUE, RECORDING, SPLIT } from '../../test/testbed/node-process.js';
+import { HEARTBEAT, QUEUE, RECORDING, SPLIT, TEST_QUEUE } from '../../test/testbed/node-process.js';
 import type { Server } from '../../test/testbed/server.js';
 import {
   commitHash,
@@ -76,6 +76,29 @@ export const trials = {
       const queues = [...Array(Math.ceil(requests / 200)).keys()];
       await inParallel(16, queues, queue => requestJson(server.url, QUEUE, { ...createQueueBody('pulls', queue), ...testFiles(1000) }));
       return nodes.flatMap(node => queues.map(queue => JSON.stringify(pullBody('pulls', queue, node))));
+    },
+  },
+  heartbeats: {
+    about: 'a node that has a batch says that it lives: nothing is written',
+    path: HEARTBEAT,
+    status: 200,
+    expected: '"lease_ends_in":',
+    extends: 'connect',
+    async setUp(server) {
+      const queues = [...Array(20).keys()];
+      const process = (queue: number, node: number) => ({
+        ...nodeFields('heartbeats', queue, node),
+        test_queue_id: String(queue),
+        node_uuid: `00000000-0000-4000-8000-${String(node).padStart(12, '0')}`,
+      });
+      const paths = [...Array(1000).keys()].map(testPath);
+      await inParallel(16, queues, async queue => {
+        for (const node of nodes) {
+          const connects = { can_initialize_queue: true, attempt_connect_to_queue: node > 0, batch_index: 0, sends_heartbeats: true };
+          await requestJson(server.url, TEST_QUEUE, { ...process(queue, node), ...connects, ...(node === 0 && { paths }) });
+        }
+      });
+      return nodes.flatMap(node => queues.map(queue => JSON.stringify(process(queue, node))));
     },
   },
   splits: {

@@ -153,8 +153,7 @@ function processOf(message: HeartbeatMessage, project: number): HeartbeatRequest
 }
 
 function reportOf({ batch_id, failed_paths = [], times }: Pick<TestQueueMessage, 'batch_id' | 'failed_paths' | 'times'>): BatchReport {
-  const report: BatchReport = { batch_id: batch_id ?? null, failed_paths: boundFailed(failed_paths) };
-  return times ? { ...report, times } : report;
+  return { batch_id: batch_id ?? null, failed_paths: boundFailed(failed_paths), times };
 }
 
 /** The addresses of a message; null: it has none. */

@@ -7,7 +7,7 @@ import type { NodeKey, QueueKey } from './keys.js';
 import { beginningOf } from './moment.js';
 import { pathsOfQueue } from './planned-files.js';
 import type { NodeLinks } from './ports/ci-runs.js';
-import type { Change, NewQueue, OpenQueue, QueueInfo, Queues, Verdict } from './ports/queues.js';
+import type { Acknowledgement, Change, NewQueue, OpenQueue, QueueInfo, Queues, Verdict } from './ports/queues.js';
 import type { Millis, Store } from './ports/store.js';
 import { type Batch, type EndedLease, type KeptDecision, type Pull, RAN_UNTIMED } from './queue/batch.js';
 import type { ExpectedEnd } from './queue/expected-end.js';
@@ -53,7 +53,7 @@ export interface BatchReport {
   /** Test files, or test cases in them; null: all files of the batch. */
   failed_paths: readonly string[] | null;
   /** Seconds of each path of the batch; 0: it was not measured; null: it ran, and had no time to measure. Missing: the client does not tell. */
-  times?: readonly (number | null)[];
+  times?: readonly (number | null)[] | undefined;
 }
 
 export interface Pulled {
@@ -266,7 +266,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     const asked = toPull(request, info, facts, caller);
     if (mayWait && queue.lacksNote(asked)) return { value, changes, lacksNote: true };
     const acknowledged = report && facts.failed && queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, facts.failed);
-    if (acknowledged) changes.push(withTimes(acknowledged, report.times));
+    if (acknowledged) changes.push(acknowledgementOf(acknowledged, report.times));
     const hadCancelled = request.isFirstRequest && queue.hasCancelled;
     if (facts.heard) queue.hear(facts.heard);
     const handed = queue.pull(asked, at);
@@ -292,10 +292,13 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
   return { value, changes };
 }
 
-/** A batch as it is stored, with the times of its files if the node told one for each. */
-function withTimes(batch: Batch, seconds: BatchReport['times']): Batch {
-  if (seconds?.length !== batch.files.length || batch.cases) return batch;
-  return { ...batch, times: seconds.map(each => (each === null ? RAN_UNTIMED : Math.min(MOST_MILLISECONDS, Math.round(1000 * each)))) };
+/** What a node told of a batch, with the times of its files if there is one for each. */
+function acknowledgementOf({ seq, files, cases, failed, failed_cases }: Batch, seconds: BatchReport['times']): Acknowledgement {
+  const told: Acknowledgement = { acknowledged_seq: seq, failed: failed! };
+  if (failed_cases) told.failed_cases = failed_cases;
+  if (seconds?.length === files.length && !cases)
+    told.times = seconds.map(each => (each === null ? RAN_UNTIMED : Math.min(MOST_MILLISECONDS, Math.round(1000 * each))));
+  return told;
 }
 
 function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedRunId, notRun }: Facts, caller: Caller): Pull {

@@ -4,6 +4,7 @@ import type { Mode } from '../../planning/estimating/estimate.js';
 import type { BuildKey, QueueKey } from '../keys.js';
 import type { Moment } from '../moment.js';
 import type { Batch } from '../queue/batch.js';
+import type { Failed } from '../queue/failed.js';
 import type { Queue } from '../queue/queue.js';
 import type { NewPlan, PlanInfo, PlanParts } from './plans.js';
 import type { Millis } from './store.js';
@@ -96,31 +97,38 @@ export interface Verdict<Value> {
   lacksNote?: true;
 }
 
-/** A new or changed batch, the seq of a batch that was taken back, or a note that one was delivered. */
-export type Change = Batch | number | Delivery;
+/** A new or changed batch, the seq of a batch that was taken back, or a note that one was delivered or acknowledged. */
+export type Change = Batch | number | Delivery | Acknowledgement;
 
 /** The response with a batch was written. */
 export interface Delivery {
   delivered_seq: number;
 }
 
-/** Reports whether a change of a queue is a note that a batch was delivered. */
-export function isDelivery(change: Change): change is Delivery {
-  return typeof change === 'object' && 'delivered_seq' in change;
+/** A node told what became of a batch. */
+export interface Acknowledgement extends Failed, Pick<Batch, 'times'> {
+  acknowledged_seq: number;
 }
 
 export function isBatch(change: Change): change is Batch {
-  return typeof change === 'object' && !isDelivery(change);
+  return typeof change === 'object' && 'seq' in change;
 }
 
 /** Applies the next change of a queue to its batches by seq. */
 export function applyChange(batches: Map<number, Batch>, change: Change): void {
   if (typeof change === 'number') batches.delete(change);
-  else if (!isDelivery(change)) {
-    // Only the report of a batch has its times.
+  else if (isBatch(change)) {
+    // A batch that changes later keeps its times, which are not in memory.
     change.times ??= batches.get(change.seq)?.times;
     batches.set(change.seq, change);
-  } else if (batches.has(change.delivered_seq)) batches.get(change.delivered_seq)!.delivered = true;
+  } else if ('delivered_seq' in change) {
+    const batch = batches.get(change.delivered_seq);
+    if (batch) batch.delivered = true;
+  } else {
+    const { acknowledged_seq, ...told } = change;
+    const batch = batches.get(acknowledged_seq);
+    if (batch) Object.assign(batch, told);
+  }
 }
 
 export interface QueueLoad {

@@ -221,19 +221,18 @@ const MAX_SLOWDOWN = 10;
 
 /**
  * The time that so many files of this weight should have taken a node of usual speed, by what the queue had learned when it made the batch: no less
- * than the weight. Undefined: the planner sized no batch, and only the weight is known.
+ * than the weight. With null the planner sized no batch, and only the weight is known.
  */
 export function expectedWeight(decision: KeptDecision | null, files: number, weight: number): number {
-  const decided = decisionOf({ decision });
-  if (!decided) return weight;
-  const { slowdown, hidden } = decided;
-  return expectedTime(files, weight, { hidden: hidden * WEIGHTS_PER_SECOND, slowdown: Math.min(MAX_SLOWDOWN, slowdown) });
+  if (!decision) return weight;
+  const { hidden, slowdown } = learnedBy(decision);
+  return expectedTime(files, weight, { hidden: hidden * WEIGHTS_PER_SECOND, slowdown });
 }
 
 /** What the queue had learned when the planner made a decision. */
 export function learnedBy(decision: KeptDecision): FileCost {
-  const { hidden, slowdown } = decisionOf({ decision })!;
-  return { hidden, slowdown: Math.min(MAX_SLOWDOWN, Math.max(1, slowdown)) };
+  const [, , , slowdown, , , , hidden] = decision;
+  return { hidden: hidden! / 1000, slowdown: Math.min(MAX_SLOWDOWN, Math.max(1, slowdown! / 1000)) };
 }
 
 /** The decision behind a batch; null: the planner did not size it. */

@@ -1,6 +1,6 @@
 import type { RemainingFiles } from '../../planning/batching/remaining-files.js';
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
-import { type Batch, type EndedLease, mayBeReassigned, type Pull } from './batch.js';
+import { type Batch, type EndedLease, expectedWeight, type KeptDecision, mayBeReassigned, type Pull } from './batch.js';
 
 /** The time for which a node may be silent with a batch. */
 export interface LeasePolicy {
@@ -77,9 +77,10 @@ export class Leases {
 
   /**
    * Adds a batch that is handed out now, or was before the queue was read back.
-   * @param weight what its files were to take
+   * @param weight of its files
+   * @param decision by which they were to take their time: its own, or the newest one
    */
-  add(batch: Batch, weight: number, isReadBack: boolean): void {
+  add(batch: Batch, weight: number, decision: KeptDecision | null, isReadBack: boolean): void {
     const { node_index, lease, files, handed_at, heartbeats } = batch;
     const { silenceMilliseconds, factor, graceMilliseconds, uptime, uptimeAt } = this.policy;
     if (lease === 'expired' || lease === 'returned')
@@ -90,7 +91,7 @@ export class Leases {
       return;
     }
     const handedAt = uptimeAt(handed_at);
-    const expected = (1000 * weight) / WEIGHTS_PER_SECOND;
+    const expected = (1000 * expectedWeight(decision, files.length, weight)) / WEIGHTS_PER_SECOND;
     const active: ActiveLease = {
       batch,
       from: heartbeats && isReadBack ? uptime() : handedAt,

@@ -5,7 +5,6 @@ import { RemainingFiles } from '../../planning/batching/remaining-files.js';
 import {
   type Batch,
   BatchText,
-  expectedWeight,
   givenBack,
   isRequeued,
   isSameReplay,
@@ -207,7 +206,7 @@ export class Queue {
       this.#leases.release(batch.node_index);
       // The node still works only on the batches that the replay was made from.
       const before = node.batches.at(-1);
-      if (batch.isReplay && before) this.#lease(before, false);
+      if (batch.isReplay && before) this.#lease(before, this.#weightOf(before), false);
     }
     if (!batch.isReplay && !isRequeued(batch)) this.#remaining.putBack(batch.files);
     return true;
@@ -227,7 +226,7 @@ export class Queue {
     return batch?.node_index !== node_index || batch.batch_uuid === batch_uuid || batch.failed ? null : batch;
   }
 
-  /** Records that a node ran a batch, and its failures. Returns the batch to journal again. */
+  /** Records that a node ran a batch, and its failures. Returns the batch; null: it is acknowledged already, or not of the node. */
   acknowledge(pull: Pick<Pull, 'node_index' | 'batch_uuid'>, seq: number, failed: Failed): Batch | null {
     const batch = this.batchOf(pull, seq);
     return batch && this.text.addFailed(batch, failed);
@@ -392,17 +391,16 @@ export class Queue {
     this.#node(node_index).add(batch);
     this.#filesHanded += files.length;
     this.text.add(batch);
-    this.#speeds.recordBatch(node_index, files.length, this.#weightOf(batch), handed_at, this.#isFirst(batch));
-    this.#lease(batch, isReadBack);
+    const weight = this.#weightOf(batch);
+    this.#speeds.recordBatch(node_index, files.length, weight, handed_at, this.#isFirst(batch));
+    this.#lease(batch, weight, isReadBack);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
   }
 
   /** Leases a batch for what its files were to take; one that the planner did not size, by the newest that it did. */
-  #lease(batch: Batch, isReadBack: boolean): void {
-    if (!this.#leases) return;
-    const decision = batch.decision ?? this.newestDecision;
-    this.#leases.add(batch, expectedWeight(decision, batch.files.length, this.#weightOf(batch)), isReadBack);
+  #lease(batch: Batch, weight: number, isReadBack: boolean): void {
+    this.#leases?.add(batch, weight, batch.decision ?? this.newestDecision, isReadBack);
   }
 
   #restore(batches: readonly Batch[]): void {

@@ -39,7 +39,12 @@ const batch: fc.Arbitrary<Batch> = fc.record(
   { ...needed, ...optional },
   { ...plain, requiredKeys: Object.keys(needed) as (keyof typeof needed)[] },
 );
-const change = fc.oneof({ weight: 5, arbitrary: batch }, { weight: 1, arbitrary: number }, fc.record({ delivered_seq: number }, plain));
+const acknowledgement = fc.record(
+  { acknowledged_seq: number, failed: numbers, failed_cases: cases, times: numbers },
+  { ...plain, requiredKeys: ['acknowledged_seq', 'failed'] },
+);
+const notes = [fc.record({ delivered_seq: number }, plain), acknowledgement];
+const change = fc.oneof({ weight: 5, arbitrary: batch }, { weight: 1, arbitrary: number }, ...notes);
 
 const bytes = fc.uint8Array({ maxLength: 400 }).map(array => Buffer.from(array));
 const build = fc.record({ commit_hash: text, branch: text, node_total: fc.nat(10_000), node_index: fc.nat(10_000) }, plain);
