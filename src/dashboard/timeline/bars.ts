@@ -56,9 +56,9 @@ const SMALLEST_GAP = 0.0005;
 /** Returns what there is to see in the lanes. */
 export function marksIn(lanes: readonly Lane[], wall: number, isRunning: boolean): ReadonlySet<Mark> {
   const marks = new Set<Mark>();
-  for (const { start, end, flags, batches } of lanes) {
+  for (const { start, isMissed, end, flags, batches } of lanes) {
     for (const each of flags) marks.add(kindOf(each));
-    if (start === null || start > 0) marks.add('late');
+    if (isMissed || (start !== null && start > 0)) marks.add('late');
     if (!isRunning && end !== null && end < wall) marks.add('idle');
     if (batches.some(({ filesEnd, to }) => to - filesEnd > SMALLEST_GAP)) marks.add('gap');
     if (batches.some(({ isRepeat }) => isRepeat)) marks.add('repeated');

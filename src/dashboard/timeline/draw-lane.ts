@@ -38,8 +38,8 @@ export function drawLane(drawing: Drawing, index: number, hatch: CanvasPattern):
     context.fillStyle = palette.edge;
     context.fillRect(x, middle - 1, end - x, 2);
   };
-  if (lane.start === null) rect(0, wall, palette.late);
-  else {
+  if (lane.isMissed) rect(0, wall, palette.late);
+  else if (lane.start !== null) {
     rect(0, lane.start, palette.late);
     for (const { filesEnd, to } of lane.batches) gap(filesEnd, to);
     if (!isRunning && lane.end !== null) rect(lane.end, wall, hatch);

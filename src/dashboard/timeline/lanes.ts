@@ -22,6 +22,8 @@ const OVER_SECONDS = 0.5;
 export interface Lane {
   node: number;
   start: number | null;
+  /** It never started, and the build waited for it: a queue waits for no node. */
+  isMissed: boolean;
   end: number | null;
   isRecorded: boolean;
   from: Float64Array;
@@ -49,7 +51,7 @@ export interface Batch {
   isRepeat: boolean;
 }
 
-type LaneFacts = Pick<TimelineAnswer, 'estimates' | 'is_guess' | 'is_running'>;
+type LaneFacts = Pick<TimelineAnswer, 'kind' | 'estimates' | 'is_guess' | 'is_running'>;
 
 /** Places the files of each batch one after another. Batches do not overlap; files that took longer than their batch are drawn shorter. */
 export function lanesOf(timeline: LaneFacts & Pick<TimelineAnswer, 'nodes'>): Lane[] {
@@ -65,11 +67,12 @@ function markMissing(lanes: readonly Lane[], count: number): void {
     for (const [run, index] of file.entries()) if (flags[run]! & UNRECORDED && !isRecorded[index]) flags[run]! |= MISSING;
 }
 
-function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, { estimates, is_guess, is_running }: LaneFacts): Lane {
+function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, { kind, estimates, is_guess, is_running }: LaneFacts): Lane {
   const runs = spans.reduce((sum, { files }) => sum + files.length, 0);
   const lane: Lane = {
     node: node_index,
     start,
+    isMissed: start === null && kind !== 'queue',
     end,
     isRecorded: recorded,
     from: new Float64Array(runs),

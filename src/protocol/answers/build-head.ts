@@ -17,6 +17,8 @@ export interface BuildHead {
   commit_hash: string;
   branch: string;
   node_total: Count;
+  /** The nodes that it had: of a queue those that came, unless none did, because `node_total` is the most that may come. */
+  node_count: Count;
   started_at: Timestamp;
   ended_at: Timestamp;
   is_running: boolean;

@@ -67,13 +67,13 @@ export interface NodeCountsAnswer {
   branch: string;
   /** Seconds in which a build should end; null: no target is set. */
   target: number | null;
-  /** The builds that were played, newest first, at most ten. `wall`: what was measured on its own number of nodes. */
-  builds: { build_id: Uuid; commit_hash: string; at: Timestamp; node_total: Count; wall: number }[];
+  /** The builds that were played, newest first, at most ten. `node_count`: see BuildHead. `wall`: what was measured on as many. */
+  builds: { build_id: Uuid; commit_hash: string; at: Timestamp; node_count: Count; wall: number }[];
   /** By number of nodes, ascending. */
   counts: NodeCount[];
   /** Builds between these that were not played: incomplete, or with less than half of the files of the largest one. */
   left_out: Count;
-  /** The most common number of nodes of the last 100 builds of the branch; null: it has none. */
+  /** The most common `node_count` of these builds; null: there is none. */
   usual_nodes: Count | null;
   /**
    * The least number that was played with which nine of ten builds end within the target, or the usual one if that is enough and the least

@@ -7,6 +7,7 @@ import type { Build } from '../engine/ports/builds.js';
 import type { CiRun } from '../engine/ports/ci-runs.js';
 import type { Store } from '../engine/ports/store.js';
 import { refusals } from '../engine/refusal.js';
+import { countedNodes } from './timeline/counted-nodes.js';
 import type { Timeline } from './timeline/timeline.js';
 
 /** A CI run of a build, and what is known of it. */
@@ -24,13 +25,15 @@ export interface Subject {
 }
 
 /** The build and CI run of an answer. */
-export function buildHead({ build, recorded, ciRun }: Subject, { kind, started_at, wall, paused, is_running, state }: Timeline): BuildHead {
+export function buildHead({ build, recorded, ciRun }: Subject, timeline: Timeline): BuildHead {
+  const { kind, started_at, wall, paused, is_running, state } = timeline;
   return {
     build_id: recorded?.id ?? null,
     ci_run_id: ciRun?.id ?? null,
     ci_run: ciRun?.ci_run ?? null,
     kind,
     ...build,
+    node_count: countedNodes(timeline).length,
     started_at: timestamp(started_at),
     ended_at: timestamp(Math.round(started_at + 1000 * (wall + paused))),
     is_running,

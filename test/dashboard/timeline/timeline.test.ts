@@ -13,11 +13,11 @@ import {
   RUNNING,
   UNRECORDED,
 } from '../../../src/dashboard/timeline/lanes.js';
-import type { SpanAnswer } from '../../../src/protocol/answers/timeline.js';
+import type { SpanAnswer, TimelineAnswer } from '../../../src/protocol/answers/timeline.js';
 import { node, span } from './answers.js';
 
 const laneOf = (spans: SpanAnswer[], estimates: (number | null)[] = [2, 3], is_running = false, is_guess: (0 | 1)[] = []) =>
-  lanesOf({ nodes: [node(spans)], estimates, is_guess, is_running })[0]!;
+  lanesOf({ kind: 'queue', nodes: [node(spans)], estimates, is_guess, is_running })[0]!;
 
 describe('the lane of a node', () => {
   it('places the files of a batch one after another, and leaves the rest of the batch as a gap', () => {
@@ -55,7 +55,7 @@ describe('the lane of a node', () => {
   it('tells batches that may still be recorded from those that were lost', () => {
     const spans = [span({ to: 5, files: [0], seconds: [null] }), span({ from: 5, files: [1], seconds: [null] })];
     const flags = (recorded: boolean, is_running: boolean) => {
-      const [lane] = lanesOf({ nodes: [node(spans, { recorded })], estimates: [1, 1], is_guess: [], is_running });
+      const [lane] = lanesOf({ kind: 'queue', nodes: [node(spans, { recorded })], estimates: [1, 1], is_guess: [], is_running });
       return [...lane!.flags];
     };
     expect(flags(false, true)).toEqual([RUNNING, RUNNING]);
@@ -70,7 +70,13 @@ describe('the lane of a node', () => {
   });
 
   it('of the node that ended last is known, with its distance from the one before', () => {
-    const lanes = lanesOf({ nodes: [5, 9, 7].map(end => node([], { end })), estimates: [], is_guess: [], is_running: false });
+    const lanes = lanesOf({
+      kind: 'queue',
+      nodes: [5, 9, 7].map(end => node([], { end })),
+      estimates: [],
+      is_guess: [],
+      is_running: false,
+    });
     expect(lastLane(lanes)).toEqual({ lane: lanes[1], after: 2 });
     expect(lastLane(lanes.slice(0, 1))).toBeNull();
   });
@@ -92,12 +98,16 @@ describe('a run in a lane', () => {
 describe('the lanes of a timeline', () => {
   it('are in the order of their ends, the last one first, and those that never started at the end', () => {
     const ends = [10, null, 30, 20].map((end, node_index) => node([], { node_index, start: end === null ? null : 0, end }));
-    expect(lastFirst(lanesOf({ nodes: ends, estimates: [], is_guess: [], is_running: false }))).toEqual([2, 3, 0, 1]);
+    expect(lastFirst(lanesOf({ kind: 'queue', nodes: ends, estimates: [], is_guess: [], is_running: false }))).toEqual([2, 3, 0, 1]);
   });
 
   it('have in their legend what there is to see', () => {
-    const marks = (spans: SpanAnswer[], wall: number, { start = 0, is_running = false } = {}) => {
-      const lanes = lanesOf({ nodes: [node(spans, { start })], estimates: [2, 3], is_guess: [], is_running });
+    const marks = (
+      spans: SpanAnswer[],
+      wall: number,
+      { start = 0 as number | null, kind = 'queue' as TimelineAnswer['kind'], is_running = false } = {},
+    ) => {
+      const lanes = lanesOf({ kind, nodes: [node(spans, { start })], estimates: [2, 3], is_guess: [], is_running });
       return [...marksIn(lanes, wall, is_running)].sort();
     };
     expect(marks([span({ to: 5 })], 5)).toEqual(['work']);
@@ -105,6 +115,8 @@ describe('the lanes of a timeline', () => {
     expect(marks([span({ from: 1, to: 6, failed: [0] })], 6, { start: 1 })).toEqual(['failed', 'late', 'work']);
     expect(marks([span({ to: 5, seconds: [null, null], is_replay: true })], 5)).toEqual(['repeated', 'unrecorded']);
     expect(marks([span({ to: 5, seconds: [null, null] })], 5, { is_running: true })).toEqual(['running']);
+    expect(marks([], 5, { start: null, kind: 'split' })).toEqual(['idle', 'late']);
+    expect(marks([], 5, { start: null })).toEqual(['idle']);
   });
 });
 

@@ -98,6 +98,7 @@ describe('the lanes on the canvas', () => {
 describe('the keys of the timeline', () => {
   const batch = (from: number, files: number[]) => span({ from, to: from + 100, files, seconds: files.map(() => 10) });
   const lanes = lanesOf({
+    kind: 'queue',
     nodes: [
       node([batch(0, [0, 1, 2])]),
       node([], { node_index: 1, start: null, end: null, recorded: false }),

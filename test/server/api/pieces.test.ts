@@ -111,6 +111,7 @@ describe('a queue of a client that runs pieces', () => {
     const secondsOf = (path: string) => 10 * (pieces.find(piece => piece.path === path)?.cases.length ?? 0.6);
     const test_files = timedTestFiles(Object.fromEntries(paths.map(path => [path, secondsOf(path)])));
     await record(server, { ...build, node_index: 0, ci_build_id: '100', test_files });
+    for (const node_index of [1, 2, 3]) await record(server, { ...build, node_index, ci_build_id: '100', test_files: [] });
     const { build_id } = (await server.get('/v1/builds?limit=1')).json.data.map(({ id }: { id: string }) => ({ build_id: id }))[0];
     const whatIf = async (query: string) =>
       (await server.get(`/v1/builds/${build_id}/what_if?nodes=4,16&start_spread=0&pull_cost=0${query}`)).json;
@@ -120,7 +121,8 @@ describe('a queue of a client that runs pieces', () => {
     const walls = ({ variants }: { variants: { wall: number }[] }) => variants.map(({ wall }) => wall);
     expect(walls(asItWas)[1]).toBeLessThan(walls(asItWas)[0]! / 2);
     expect(walls(whole)[1]).toBe(walls(whole)[0]);
-    const gain = { files: 1, saves: expect.closeTo(walls(whole)[0]! - walls(asItWas)[0]!, 2) };
+    // The other nodes came some milliseconds later.
+    const gain = { files: 1, saves: expect.closeTo(walls(whole)[0]! - walls(asItWas)[0]!, 0) };
     expect([asItWas.pieces, whole.pieces]).toEqual([gain, gain]);
     expect((await server.get(`/v1/builds/${build_id}/what_if?in_pieces=true&cut=${encodeURIComponent(LONG)}`)).json).toMatchObject({
       errors: [{ cut: ['cannot be combined with in_pieces'] }],

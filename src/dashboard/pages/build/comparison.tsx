@@ -80,7 +80,7 @@ function Choice({ project, id, build, other }: BuildViewProps & { other: string 
 }
 
 function Comparison({ project, answer }: { project: ProjectLine; answer: ComparisonAnswer }) {
-  const { other, verdict, wall, floor, parts, causes, files, file_count, node_total } = answer;
+  const { other, verdict, wall, floor, parts, causes, files, file_count, node_count } = answer;
   const { path, query } = useAddress();
   const before = other ? 'The other' : 'Usually';
   return (
@@ -94,8 +94,8 @@ function Comparison({ project, answer }: { project: ProjectLine; answer: Compari
           <a href={projectPath(project.name, 'build', other.build_id ?? other.ci_run_id!)}>
             <Branch name={other.branch} /> {other.commit_hash.slice(0, 8)}
           </a>
-          , {count(other.node_total, 'node')}
-          {other.node_total === node_total ? '' : ': with other numbers of nodes, an even share is another one'}.
+          , {count(other.node_count, 'node')}
+          {other.node_count === node_count ? '' : ': with other numbers of nodes, an even share is another one'}.
         </p>
       )}
       {wall.before !== null && (

@@ -26,7 +26,7 @@ const SMALLEST = 0.0005;
 
 /** The build, its wall time and the reason for it, before any evidence. */
 export function BuildHead({ project, build, id }: BuildViewProps) {
-  const { branch, commit_hash, commit_url, node_total, started_at, wall, is_running } = build;
+  const { branch, commit_hash, commit_url, node_count, node_total, started_at, wall, is_running } = build;
   const builds = projectPath(project.name, 'builds');
   return (
     <header class="build-head">
@@ -44,7 +44,7 @@ export function BuildHead({ project, build, id }: BuildViewProps) {
           />
           <Diff build={build} />
           <Dot />
-          {count(node_total, 'node')}
+          {node_count < node_total ? `${number(node_count)} of at most ${count(node_total, 'node')}` : count(node_total, 'node')}
           <Dot />
           <time dateTime={started_at} title={exactTime(started_at)}>
             {isToday(started_at) ? clock(started_at) : when(started_at, Date.now())}

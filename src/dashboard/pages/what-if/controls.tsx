@@ -39,11 +39,11 @@ export function Controls({ answer, onChange }: Props) {
 }
 
 /** The files that are worth cutting by hand. */
-function WorthCutting({ answer: { worth_cutting, node_total } }: Pick<Props, 'answer'>) {
-  if (worth_cutting.length === 0) return <p class="quiet">On the {count(node_total, 'node')} of this build, no file is worth cutting.</p>;
+function WorthCutting({ answer: { worth_cutting, node_count } }: Pick<Props, 'answer'>) {
+  if (worth_cutting.length === 0) return <p class="quiet">On the {count(node_count, 'node')} of this build, no file is worth cutting.</p>;
   return (
     <>
-      <h2>Files worth cutting on {count(node_total, 'node')}</h2>
+      <h2>Files worth cutting on {count(node_count, 'node')}</h2>
       <ul class="cuts">
         {worth_cutting.map(({ path, seconds, pieces, saves }) => (
           <li key={path}>

@@ -10,19 +10,19 @@ const LEAST_GAIN = 0.03;
 
 /** The answer, and what pieces would save if that is much: with them, fewer nodes may be enough. @param areChosen a reader has chosen pieces */
 export function whatIfSentences({ sentence, remarks }: NodeCountsAnswer, answer: WhatIfAnswer, areChosen: boolean): string[] {
-  const { variants, node_total, pieces, assumptions } = answer;
-  const today = variants[columnOf(variants, node_total)];
+  const { variants, node_count, pieces, assumptions } = answer;
+  const today = variants[columnOf(variants, node_count)];
   const isWorth = pieces && today && !areChosen && !assumptions.in_pieces && pieces.saves > LEAST_GAIN * today.wall;
   return [sentence, ...remarks, ...(isWorth ? [`${piecesText(answer)}: add --pieces to ballast queue.`] : [])].map(visible);
 }
 
 /** Says what pieces bring on as many nodes as the build had: "With 2 files in pieces, 8 nodes end 3 m 10 s sooner". Empty: no pieces are possible. */
-export function piecesText({ node_total, pieces }: Pick<WhatIfAnswer, 'node_total' | 'pieces'>): string {
+export function piecesText({ node_count, pieces }: Pick<WhatIfAnswer, 'node_count' | 'pieces'>): string {
   if (!pieces) return '';
-  const nodes = count(node_total, 'node');
+  const nodes = count(node_count, 'node');
   if (pieces.files === 0) return `No file is worth cutting on ${nodes}`;
   const gain = Math.abs(pieces.saves) < 0.5 ? 'no sooner' : `${duration(Math.abs(pieces.saves))} ${pieces.saves > 0 ? 'sooner' : 'later'}`;
-  return `With ${count(pieces.files, 'file')} in pieces, ${nodes} ${agree(node_total, 'ends', 'end')} ${gain}`;
+  return `With ${count(pieces.files, 'file')} in pieces, ${nodes} ${agree(node_count, 'ends', 'end')} ${gain}`;
 }
 
 /** A number of nodes beside today's: "1 m 08 s sooner, for 4 node-minutes more". */

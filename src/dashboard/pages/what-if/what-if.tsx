@@ -103,10 +103,10 @@ interface PlayedProps {
 }
 
 function Played({ project, build, isPiecesChosen, answer, last }: PlayedProps) {
-  const { variants, node_total } = answer;
-  const [nodes, setNodes] = useNodes(build, node_total);
+  const { variants, node_count } = answer;
+  const [nodes, setNodes] = useNodes(build, node_count);
   const chosen = columnOf(variants, nodes);
-  const today = columnOf(variants, node_total);
+  const today = columnOf(variants, node_count);
   if (variants.length === 0) return <Empty title="Nothing of this build is recorded, so it cannot be played again." />;
   return (
     <>
@@ -126,7 +126,7 @@ function Played({ project, build, isPiecesChosen, answer, last }: PlayedProps) {
         <a href={projectPath(project.name, 'build', build)}>
           <Branch name={answer.branch} />
         </a>
-        &nbsp;· {commitOf(answer.commit_hash)} · {count(node_total, 'node')} ·&nbsp;
+        &nbsp;· {commitOf(answer.commit_hash)} · {count(node_count, 'node')} ·&nbsp;
         <When time={answer.started_at} />
       </p>
       <Chart

@@ -1,4 +1,5 @@
 import type { Variant } from '../../../protocol/answers/what-if.js';
+import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
 import type { Answer, Request } from '../../http/request.js';
 import { firstCounts, furtherCounts, nodeCountsAnswer, type PreparedBuild } from '../../insight/what-if/node-counts.js';
 import { planAnswer } from '../../insight/what-if/prepare-plan.js';
@@ -40,7 +41,7 @@ async function whatIfOfBuild(context: Context, request: Request, id: string): Pr
     asker,
   );
   const { scenario, other } = prepared.whatIf;
-  const today = prepared.head.node_total;
+  const today = prepared.head.node_count;
   // Cuts are compared on the last two numbers of nodes.
   const variants = await whatIfs.variants(scenario, ascending(prepared.nodes, prepared.deciding, [today, today + 1]), asker);
   const worth = await worthCutting(prepared, variants, (nodes, files) => whatIfs.cuts(scenario, nodes, files, asker));
@@ -73,7 +74,8 @@ async function nodeCountsOfBranch(context: Context, request: Request): Promise<A
   const changes = { ...AS_IT_WAS, mode: asked.mode ?? null, inPieces: asked.in_pieces ?? null };
   const playing = { changes, candidates: [], expectedPullCost: pullCost };
   for (const build of builds) prepared.push(await jobs.read('prepareBuild', { build, playing, now: now() }, asker, { isUnderWay: true }));
-  const subject = { ...known, branch, changes, target: asked.target ?? project?.settings.target ?? null };
+  const usual = usualNodeTotal(prepared.map(({ line }) => ({ node_total: line.node_count })));
+  const subject = { ...known, usual, branch, changes, target: asked.target ?? project?.settings.target ?? null };
   const played: Variant[][] = prepared.map(() => []);
   const play = async (counts: readonly number[]) => {
     for (const [i, { scenario }] of prepared.entries()) {
@@ -81,7 +83,7 @@ async function nodeCountsOfBranch(context: Context, request: Request): Promise<A
     }
     return nodeCountsAnswer(subject, prepared, played);
   };
-  const first = await play(firstCounts(prepared, known.usual ?? 1, subject.target));
+  const first = await play(firstCounts(prepared, usual ?? 1, subject.target));
   const further = furtherCounts(first);
   return json(200, further.length === 0 ? first : await play(further));
 }

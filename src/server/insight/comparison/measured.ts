@@ -1,8 +1,8 @@
 import { PART_NAMES, type PartName } from '../../../protocol/answers/minutes.js';
 import { fileOfPiece, pieceOf } from '../../../protocol/piece-path.js';
 import { joinPieces, type PieceTime } from '../../engine/pieces/join-pieces.js';
-import { countedNodes } from '../minutes/counted-nodes.js';
 import { type Minutes, minutesOf } from '../minutes/minutes.js';
+import { countedNodes } from '../timeline/counted-nodes.js';
 import type { Timeline } from '../timeline/timeline.js';
 
 /** One side of a comparison: the times of a build, or the medians of several. Durations are seconds. */

@@ -8,8 +8,8 @@ import { costOf, type PriceSettings, paidSeconds } from '../../../protocol/price
 import type { CuttingForecast } from '../../planning/forecasting/forecast.js';
 import type { BuildLinks } from '../build-links.js';
 import { buildHead, namedCiRun, type Subject } from '../subject.js';
+import { countedNodes } from '../timeline/counted-nodes.js';
 import { isRecorded, jobsOf, type Span, type Timeline } from '../timeline/timeline.js';
-import { countedNodes } from './counted-nodes.js';
 import type { FileOutcomes } from './file-outcomes.js';
 import { leastDelay } from './last-node.js';
 import { type Minutes, minutesOf } from './minutes.js';

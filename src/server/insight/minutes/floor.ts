@@ -1,6 +1,6 @@
 import { wholeMilliseconds } from '../../../base/rounding.js';
+import { countedNodes } from '../timeline/counted-nodes.js';
 import type { Timeline } from '../timeline/timeline.js';
-import { countedNodes } from './counted-nodes.js';
 import { executionsOf, type NodeWork } from './executions.js';
 import { type Slowness, slownessOf } from './slowness.js';
 

@@ -1,7 +1,7 @@
 import { roundParts, wholeMilliseconds } from '../../../base/rounding.js';
 import { type MinutePartAnswer, type MinutesAnswer, PART_DEFINITIONS, PART_NAMES } from '../../../protocol/answers/minutes.js';
+import { countedNodes } from '../timeline/counted-nodes.js';
 import type { Timeline } from '../timeline/timeline.js';
-import { countedNodes } from './counted-nodes.js';
 import { floorOf, type LongExecution } from './floor.js';
 import { idleCauses } from './idle-causes.js';
 import { type LastSpan, lastSpansOf } from './last-span.js';

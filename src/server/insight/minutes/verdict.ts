@@ -5,8 +5,8 @@ import { type FailedFile, type MinutePartAnswer, type MinutesAnswer, PART_TITLES
 import { limits } from '../../../protocol/limits.js';
 import { filesAmong } from '../../../protocol/piece-path.js';
 import { median } from '../../planning/estimating/median.js';
+import { countedNodes } from '../timeline/counted-nodes.js';
 import { expectedSeconds, hasRecordedLast, hasRestarted, type NodeLane, type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
-import { countedNodes } from './counted-nodes.js';
 import type { FileOutcomes } from './file-outcomes.js';
 import type { LongExecution } from './floor.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay } from './last-node.js';
@@ -93,7 +93,8 @@ function running(timeline: Timeline, started: readonly NodeLane[]): string {
     return `The build may be running: ${started.length} of ${nodes.length} nodes ${agree(started.length, 'has', 'have')} recorded.`;
   const atWork = started.filter(lane => lane.spans.at(-1)?.to === wall && !hasRecordedLast(lane));
   const ended = started.length - atWork.length;
-  const state = `${atWork.length} of ${nodes.length} nodes ${agree(atWork.length, 'is', 'are')} at work, ${ended} ${agree(ended, 'has', 'have')} ended.`;
+  const most = kind === 'queue' && started.length < nodes.length ? 'at most ' : '';
+  const state = `${atWork.length} of ${most}${nodes.length} nodes ${agree(atWork.length, 'is', 'are')} at work, ${ended} ${agree(ended, 'has', 'have')} ended.`;
   return [`The build is running: ${state}`, ...(ended > 0 ? awaited(atWork) : []), ...overdue(atWork, timeline)].join(' ');
 }
 

@@ -11,6 +11,7 @@ import { isOutOfDate } from '../../engine/ports/summaries.js';
 import { median } from '../../planning/estimating/median.js';
 import { replay } from '../../planning/estimating/replay.js';
 import { newestSubject } from '../subject.js';
+import { countedNodes } from '../timeline/counted-nodes.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import { whatIfOfRun } from '../what-if/prepare-what-if.js';
 import { cutsFor, playVariants, type Scenario } from '../what-if/scenario.js';
@@ -152,20 +153,19 @@ async function piecesOf({ cases }: Store, { project, path }: FileHistorySubject)
  * Null: the build cannot be played, or it is running.
  */
 async function playCut(store: Store, build: Build, { path, now }: FileHistorySubject) {
-  const { id, node_total } = build;
-  if (node_total > limits.playedNodes) return null;
   const subject = await newestSubject(store, build);
   const timeline = await readTimeline(store, subject, now);
-  if (timeline.is_running || !timeline.paths.some(listed => fileOfPiece(listed) === path)) return null;
+  const { length: nodes } = countedNodes(timeline);
+  if (nodes > limits.playedNodes || timeline.is_running || !timeline.paths.some(listed => fileOfPiece(listed) === path)) return null;
   const playing = { changes: AS_IT_WAS, candidates: [path], expectedPullCost: 0 };
   const { scenario, candidates } = await whatIfOfRun(store, subject, timeline, playing);
   const [candidate] = candidates;
   if (!candidate) return null;
-  const wallOf = (played: Scenario) => playVariants(played, [node_total])[0]!.wall;
-  const done = cutsFor(scenario, node_total).find(({ file }) => file === candidate.file);
+  const wallOf = (played: Scenario) => playVariants(played, [nodes])[0]!.wall;
+  const done = cutsFor(scenario, nodes).find(({ file }) => file === candidate.file);
   const [whole, cut] = done
     ? [wallOf({ ...scenario, cuttable: scenario.cuttable.filter(({ file }) => file !== candidate.file) }), wallOf(scenario)]
-    : [wallOf(scenario), playCuts(scenario, node_total, [candidate])[0]!];
+    : [wallOf(scenario), playCuts(scenario, nodes, [candidate])[0]!];
   const { parts } = done ?? candidate;
-  return { saves: wholeMilliseconds(whole - cut), cut: { build_id: id, pieces: parts.length, is_done: done !== undefined } };
+  return { saves: wholeMilliseconds(whole - cut), cut: { build_id: build.id, pieces: parts.length, is_done: done !== undefined } };
 }

@@ -3,13 +3,13 @@ import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
 import type { NodeCount, NodeCountsAnswer, Variant } from '../../../protocol/answers/what-if.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
-import { usualNodeTotal } from '../../../protocol/usual-nodes.js';
 import { settingsOf } from '../../engine/access.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import { isOutOfDate } from '../../engine/ports/summaries.js';
 import { mean, median } from '../../planning/estimating/median.js';
 import { newestSubject } from '../subject.js';
+import { countedNodes } from '../timeline/counted-nodes.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import { jobsIn } from '../trends/build-trend.js';
 import { withSummaries } from '../trends/summary.js';
@@ -33,8 +33,6 @@ export interface BuildsToPlay {
   builds: Build[];
   /** Builds between them that are not played: incomplete, or with less than half of the files of the largest one. */
   left_out: number;
-  /** The usual number of nodes of the last builds of the branch; null: it has none. */
-  usual: number | null;
   spent: Spent;
   /** Builds whose summaries are to be written before they are listed again. */
   outdated: Build[];
@@ -65,7 +63,6 @@ export async function buildsToPlay(
   const days = await store.summaries.days(project, null, today - SPENT_DAYS + 1, today);
   return {
     ...{ builds, left_out },
-    usual: usualNodeTotal(last.filter(({ node_total }) => node_total <= limits.playedNodes)),
     spent: { days: today + 1 - (days[0]?.day ?? today), price: jobsIn(days, await settingsOf(store.access, project)).price },
     outdated: searched.flatMap(({ build, summary }) => (isOutOfDate(build, summary) ? build : [])),
   };
@@ -84,12 +81,12 @@ export async function prepareBuild(
   store: Store,
   { build, playing, now }: { build: Build; playing: Playing; now: Millis },
 ): Promise<PreparedBuild> {
-  const { id, commit_hash, node_total, created_at } = build;
+  const { id, commit_hash, created_at } = build;
   const subject = await newestSubject(store, build);
   const timeline = await readTimeline(store, subject, now);
   const played = await whatIfOfRun(store, subject, timeline, playing);
   return {
-    line: { build_id: id, commit_hash, at: timestamp(created_at), node_total, wall: timeline.wall },
+    line: { build_id: id, commit_hash, at: timestamp(created_at), node_count: countedNodes(timeline).length, wall: timeline.wall },
     scenario: played.scenario,
     mostUseful: played.mostUseful,
     longest: played.longest?.path ?? null,
@@ -107,7 +104,7 @@ const FURTHER_COUNTS = 5;
 export function firstCounts(builds: readonly PreparedBuild[], usual: number, target: number | null): number[] {
   if (builds.length === 0) return [];
   const most = Math.min(limits.playedNodes, Math.max(16, 2 * usual, Math.min(mostUsefulOf(builds), neededOf(builds, target))));
-  return [...new Set([usual, ...between(0, most + 1, FIRST_COUNTS), ...builds.map(({ line }) => line.node_total)])].sort((a, b) => a - b);
+  return [...new Set([usual, ...between(0, most + 1, FIRST_COUNTS), ...builds.map(({ line }) => line.node_count)])].sort((a, b) => a - b);
 }
 
 /** A number of nodes that should be enough for the target, if any is; without a target, enough to see what more nodes bring. */
@@ -139,8 +136,10 @@ const mostUsefulOf = (builds: readonly PreparedBuild[]) => builds.reduce((most, 
 /** How many of the builds are to end in time: nine of ten. */
 const enoughOf = (builds: number) => Math.ceil(0.9 * builds);
 
-interface Asked extends Pick<BuildsToPlay, 'left_out' | 'usual' | 'spent'> {
+interface Asked extends Pick<BuildsToPlay, 'left_out' | 'spent'> {
   branch: string;
+  /** The usual number of nodes of the builds; null: there is none. */
+  usual: number | null;
   changes: Changes;
   /** Seconds; null: none is set. */
   target: number | null;
@@ -173,8 +172,8 @@ export function nodeCountsAnswer(
     bound: boundOf(builds, played),
   };
   // Not more than the target as it was played, and more as it was.
-  const isMissed = ({ node_total, wall }: PreparedBuild['line'], build: number) =>
-    target !== null && wall > target && played[build]!.find(({ nodes }) => nodes === node_total)!.wall <= target;
+  const isMissed = ({ node_count, wall }: PreparedBuild['line'], build: number) =>
+    target !== null && wall > target && played[build]!.find(({ nodes }) => nodes === node_count)!.wall <= target;
   const missed = answer.builds.filter(isMissed).map(({ wall }) => wall);
   // No file may run in pieces in a split, for example.
   const inPieces = asked.changes.inPieces && (builds.some(({ scenario }) => scenario.cuttable.length > 0) || null);

@@ -18,6 +18,7 @@ import { estimate, isMostlyGuessed, pathOf } from '../../planning/estimating/est
 import { toSeconds } from '../../planning/weight.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { buildHead, findSubject, type Subject } from '../subject.js';
+import { countedNodes } from '../timeline/counted-nodes.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { baselinesOf } from './savings.js';
@@ -64,27 +65,30 @@ export interface PreparedWhatIf {
 export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise<PreparedWhatIf> {
   const { project, changes } = asked;
   const subject = await findSubject(store, project, asked.id, asked.ciRun);
-  const { node_total: nodeTotal } = subject.build;
-  if (nodeTotal > limits.playedNodes)
-    throw new Refusal(`cannot play a build of ${nodeTotal} nodes again: the limit is ${limits.playedNodes} nodes`);
   const timeline = await readTimeline(store, subject, asked.now);
+  const head = buildHead(subject, timeline);
+  const { node_count: today } = head;
+  if (today > limits.playedNodes)
+    throw new Refusal(`cannot play a build of ${today} nodes again: the limit is ${limits.playedNodes} nodes`);
   const unknown = changes.cut.find(path => !timeline.paths.some(listed => fileOfPiece(listed) === path));
   if (unknown !== undefined) throw new Refusal(`names a file that the build does not have: ${unknown}`, 'parameter', 'cut');
   const whatIf = await whatIfOfRun(store, subject, timeline, asked);
-  const usual = usualNodes(nodeTotal, whatIf.mostUseful);
+  const usual = usualNodes(today, whatIf.mostUseful);
   const nodes = [...(asked.nodes ?? usual)];
   const deciding = decidingNodes(usual.at(-1)!);
   // Builds of another mode took another time.
   const isItsMode = whatIf.scenario.mode === modeOf(timeline);
-  const measured = isItsMode ? await measuredWalls(store, subject, nodes, filesAmong(timeline.paths)) : new Map<number, number>();
-  if (isItsMode && hasEndedComplete(timeline.state)) measured.set(nodeTotal, timeline.wall);
-  return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, deciding, measured };
+  const measured = isItsMode
+    ? await measuredWalls(store, subject, { today, nodes, files: filesAmong(timeline.paths) })
+    : new Map<number, number>();
+  if (isItsMode && hasEndedComplete(timeline.state)) measured.set(today, timeline.wall);
+  return { head, whatIf, baselines: baselinesOf(timeline), nodes, deciding, measured };
 }
 
-/** @param subject with at most `limits.playedNodes` nodes */
+/** @param timeline with at most `limits.playedNodes` nodes to count */
 export async function whatIfOfRun(store: Store, subject: Subject, timeline: Timeline, playing: Playing): Promise<WhatIf> {
   const knowledge = await knowledgeFor(store, subject, timeline, playing);
-  return whatIfOf(timeline, playing.changes, { ...knowledge, nodeTotal: subject.build.node_total });
+  return whatIfOf(timeline, playing.changes, { ...knowledge, nodeTotal: countedNodes(timeline).length });
 }
 
 /** Files that are played as if they were cut, to find those worth cutting by hand. */
@@ -105,7 +109,7 @@ export async function worthCutting(
   playCuts: (nodes: number, files: readonly Candidate[]) => Promise<number[]>,
 ): Promise<WhatIfAnswer['worth_cutting']> {
   let files = whatIf.assumptions.in_pieces ? [] : whatIf.candidates.map(file => ({ ...file, saves: 0 }));
-  for (const nodes of [head.node_total + 1, head.node_total]) {
+  for (const nodes of [head.node_count + 1, head.node_count]) {
     const { wall } = variants.find(variant => variant.nodes === nodes)!;
     const walls = await playCuts(nodes, files);
     files = files.map((file, i) => ({ ...file, saves: wall - walls[i]! })).filter(({ saves }) => saves > MIN_SAVING * wall);
@@ -125,7 +129,7 @@ export function piecesGain(
   otherwise: Variant | undefined,
 ): WhatIfAnswer['pieces'] {
   if (!otherwise) return null;
-  const { wall } = variants.find(({ nodes }) => nodes === head.node_total)!;
+  const { wall } = variants.find(({ nodes }) => nodes === head.node_count)!;
   return { files: filesInPieces, saves: wholeMilliseconds(assumptions.in_pieces ? otherwise.wall - wall : wall - otherwise.wall) };
 }
 
@@ -211,15 +215,20 @@ export async function knownPieces(
   return found;
 }
 
-/** The wall times of the newest builds of the branch with these numbers of nodes, if they are about as old, and have half of the files. */
-async function measuredWalls({ builds, summaries }: Store, { project, build, recorded }: Subject, nodes: readonly number[], files: number) {
+/** The wall times of the newest builds of the branch with these numbers of nodes, if all of these came, they are about as old, and have half of the files. */
+async function measuredWalls(
+  { builds, summaries }: Store,
+  { project, build, recorded }: Subject,
+  { today, nodes, files }: { today: number; nodes: readonly number[]; files: number },
+) {
   const walls = new Map<number, number>();
   if (!recorded) return walls;
   for (const node_total of nodes) {
-    if (node_total === build.node_total) continue;
+    if (node_total === today) continue;
     const other = await newestBuild(builds, project, { branch: build.branch, node_total });
     const summary = other && isNear(other, recorded) ? await summaries.get(other.number) : null;
-    if (summary && hasEndedComplete(summary.state) && 2 * summary.line.files >= files) walls.set(node_total, summary.line.wall);
+    const hadAll = summary && summary.node_seconds > (node_total - 0.5) * summary.line.wall;
+    if (hadAll && hasEndedComplete(summary.state) && 2 * summary.line.files >= files) walls.set(node_total, summary.line.wall);
   }
   return walls;
 }

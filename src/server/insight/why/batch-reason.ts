@@ -17,6 +17,8 @@ export interface ReturnedFiles {
 export interface BatchFacts {
   node_index: number;
   nodeTotal: number;
+  /** Some of them never came. */
+  wereFewer: boolean;
   /** Null: a replay. */
   decision: Decision | null;
   /** Most files of the queue were never measured. */
@@ -66,12 +68,12 @@ function filesText(files: number): string {
 }
 
 function sizeReasons(facts: BatchFacts, decision: Decision): string[] {
-  const { node_index, nodeTotal, files, weight } = facts;
+  const { node_index, nodeTotal, wereFewer, files, weight } = facts;
   const { remaining, finish_in, slowdown, hidden, target } = decision;
   const expected = slowdown * weight + hidden * files;
   if (nodeTotal === 1) return [`Node ${node_index} is the only node, so it got all that was left: ${durationText(remaining)} of work.`];
   const sentences = [
-    `${durationText(remaining)} of work was left for ${nodeTotal} nodes,${paceText(decision)} so all would finish in ${durationText(finish_in)}.`,
+    `${durationText(remaining)} of work was left for ${wereFewer ? 'up to ' : ''}${nodeTotal} nodes,${paceText(decision)} so all would finish in ${durationText(finish_in)}.`,
     `${shareReason(facts, decision)}.`,
   ];
   if (remaining - expected < 0.002 * remaining) sentences.push(files === 1 ? 'It was the last file.' : 'These files were the last ones.');

@@ -35,6 +35,7 @@ export async function handedBatches(
   const bySeq = new Map(batches.map(batch => [batch.seq, batch]));
   const returned = returnedFiles(batches);
   const isGuessed = 2 * planned.files.is_guess.reduce<number>((sum, each) => sum + each, 0) > planned.all.length;
+  const wereFewer = nodes.some(({ start }) => start === null);
   return nodes.flatMap(({ node_index, spans }) =>
     spans.flatMap(({ batch: seq, from, files: ran, seconds }): HandOut[] => {
       const batch = seq === null ? undefined : bySeq.get(seq);
@@ -44,7 +45,7 @@ export async function handedBatches(
       const files = ran.slice(0, batch.files.length);
       const decision = decisionOf(batch);
       const facts = (): BatchFacts => ({
-        ...{ node_index, nodeTotal: node_total, decision, isGuessed },
+        ...{ node_index, nodeTotal: node_total, wereFewer, decision, isGuessed },
         weight: weightOf(planned, files),
         files: files.length,
         filesWithCases: batch.cases?.length ?? 0,

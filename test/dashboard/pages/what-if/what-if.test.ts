@@ -93,7 +93,7 @@ describe('the curve of numbers of nodes', () => {
 describe('the first line of what-if', () => {
   const last = { sentence: '17 nodes: …', remarks: ['More bring little.'] } as NodeCountsAnswer;
   const played = (saves: number, in_pieces: boolean) =>
-    ({ variants: [variant(20, 400)], node_total: 20, pieces: { files: 2, saves }, assumptions: { in_pieces } }) as WhatIfAnswer;
+    ({ variants: [variant(20, 400)], node_count: 20, pieces: { files: 2, saves }, assumptions: { in_pieces } }) as WhatIfAnswer;
   const GAIN = 'With 2 files in pieces, 20 nodes end 3 m 20 s sooner: add --pieces to ballast queue.';
 
   it.each([
@@ -106,7 +106,7 @@ describe('the first line of what-if', () => {
   });
 
   it('says what pieces bring beside their switch', () => {
-    const text = (pieces: WhatIfAnswer['pieces']) => piecesText({ node_total: 1, pieces });
+    const text = (pieces: WhatIfAnswer['pieces']) => piecesText({ node_count: 1, pieces });
     expect(text(null)).toBe('');
     expect(text({ files: 0, saves: 0 })).toBe('No file is worth cutting on 1 node');
     expect(text({ files: 1, saves: 0.2 })).toBe('With 1 file in pieces, 1 node ends no sooner');

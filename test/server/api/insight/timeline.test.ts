@@ -160,7 +160,7 @@ it('a CI run of which nothing is recorded is found by its own id, and runs', asy
   clock.advance({ seconds: 30 });
   const { json } = await server.get(`/v1/builds/${id}/minutes`);
   expect(json).toMatchObject({ build_id: null, ci_run_id: id, is_running: true, wall: 30 });
-  expect(json.verdict).toBe('The build is running: 1 of 2 nodes is at work, 0 have ended.');
+  expect(json.verdict).toBe('The build is running: 1 of at most 2 nodes is at work, 0 have ended.');
   expect((await server.get(`/v1/builds/${id.toUpperCase()}/forecast`)).json).toMatchObject({
     ...{ ci_run_id: id, wall: null },
     // No file was ever measured.

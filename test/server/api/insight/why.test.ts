@@ -45,7 +45,7 @@ describe('GET /builds/:id/why', () => {
     const decision = { remaining: 100, finish_in: 52, speed: 1, slowdown: 1, share: 50, target: 30, pull_cost: 2 };
     expect(json.batches).toMatchObject([{ batch: 0, node_index: 0, decision, file_count: handed.length }]);
     expect(json.batches[0].reason).toBe(
-      '1 m 40 s of work was left for 2 nodes, so all would finish in 52 s. Node 0 would do 50 s of that work; ' +
+      '1 m 40 s of work was left for up to 2 nodes, so all would finish in 52 s. Node 0 would do 50 s of that work; ' +
         'it got 0.6 of its share, 30 s, so that later batches can correct errors. Its one file is longer than that, 40 s: a batch has at least one file.',
     );
     const spread = expect.closeTo(1.297, 2) as number;

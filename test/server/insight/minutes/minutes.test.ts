@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PartName } from '../../../../src/protocol/answers/minutes.js';
-import { countedNodes } from '../../../../src/server/insight/minutes/counted-nodes.js';
 import { type Minutes, minutesOf } from '../../../../src/server/insight/minutes/minutes.js';
+import { countedNodes } from '../../../../src/server/insight/timeline/counted-nodes.js';
 import type { Timeline } from '../../../../src/server/insight/timeline/timeline.js';
 import { timelines } from '../any-timeline.js';
 import { type Batch, timelineOf, withoutRecording } from '../lanes.js';

@@ -209,7 +209,7 @@ it.each<[situation: string, mark: (first: Span, again: Span) => void, sentence: 
 it('the verdict of a running build counts the nodes at work, and names those that others wait for', () => {
   const timeline = withoutRecording(timelineOf([[batch(0, [null], 0, 20)], [batch(1, [10])], null]));
   expect(verdict({ ...timeline, is_running: true })).toBe(
-    'The build is running: 1 of 3 nodes is at work, 1 has ended. Node 0 has not recorded 1 test file yet.',
+    'The build is running: 1 of at most 3 nodes is at work, 1 has ended. Node 0 has not recorded 1 test file yet.',
   );
 });
 

@@ -24,7 +24,7 @@ const counted = [countOf(4, 1260, 0), countOf(8, 680, 1), countOf(20, 302, 9), c
 
 /** The sentence and the remarks on ten builds with usually 8 nodes. */
 const textsOf = ({ builds = 10, target = 600, counts = counted, recommended = 20, bound, changes, missed = [] }: Situation) => {
-  const line = { build_id: '', commit_hash: '', at: '', node_total: USUAL, wall: 680 };
+  const line = { build_id: '', commit_hash: '', at: '', node_count: USUAL, wall: 680 };
   const { sentence, remarks } = recommendationOf(
     {
       ...{ branch: 'main', target, counts, left_out: 0, usual_nodes: USUAL, recommended, bound: bound ?? null },

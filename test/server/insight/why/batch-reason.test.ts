@@ -6,6 +6,7 @@ const facts: BatchFacts = {
   ...{
     node_index: 3,
     nodeTotal: 8,
+    wereFewer: false,
     decision,
     isGuessed: false,
     weight: 168,
@@ -56,6 +57,7 @@ describe('the reason for a batch', () => {
     ['it had many batches', {}, { target: 280 }, 'it got all of its share, because it had enough batches before to correct errors.'],
     ['other nodes have yet to come', {}, { target: 70 }, 'it got 0.25 of its share, 70 s, so that nodes that have yet to come find work.'],
     ['most files are guessed', { isGuessed: true }, { target: 42 }, 'it got 42 s of it, because most files were never measured'],
+    ['nodes never came', { wereFewer: true }, {}, '40 m 00 s of work was left for up to 8 nodes, so all would'],
     ['it is alone', { nodeTotal: 1 }, {}, 'Node 3 is the only node, so it got all that was left: 40 m 00 s of work.'],
     ['it got the rest', { weight: 20 }, { remaining: 20, target: 20 }, 'These files were the last ones.'],
     ['it got the last file', { weight: 20, files: 1 }, { remaining: 20 }, 'It was the last file.'],

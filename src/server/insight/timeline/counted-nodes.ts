@@ -1,4 +1,4 @@
-import type { NodeLane, Timeline } from '../timeline/timeline.js';
+import type { NodeLane, Timeline } from './timeline.js';
 
 /** The nodes that a build had: those of a queue that came, because `node_total` is the most that may come; else, or if none came, all. */
 export function countedNodes({ kind, nodes }: Pick<Timeline, 'kind' | 'nodes'>): readonly NodeLane[] {
