@@ -5,18 +5,20 @@ import { positiveInteger } from '../../test/testbed/option-parsers.js';
 import { showStatus } from '../../test/testbed/progress.js';
 import { drawScenario } from './green/draw.js';
 import { pieceFaults } from './green/draw-pieces.js';
-import { faults } from './green/faults.js';
+import { departures, faults } from './green/faults.js';
 import type { Processes } from './green/operator.js';
 import { play } from './green/play.js';
 import { formatReport } from './green/report.js';
-import { faultlessViolationsOf, isGreen, type PlayedCiRun, violationsOf } from './green/violations.js';
+import { faultlessViolationsOf, isGreen, isStaffed, type PlayedCiRun, staffedViolationsOf, violationsOf } from './green/violations.js';
 import { invariant, reportViolations } from './invariants.js';
 import { neededCluster } from './needed-cluster.js';
 
 /**
- * Plays CI runs with the real programs, a proxy that injects faults and an operator that disturbs the server, and checks two invariants.
+ * Plays CI runs with the real programs, a proxy that injects faults and an operator that disturbs the server, and checks three invariants.
  * If every node of a CI run exits with 0, every listed test file ran. If `verify` exits with 0, every file was run and recorded since the
- * CI run began. Where nodes run long files in pieces, the same is true for every test case of these. The seed determines the faults, but not the order of requests. With several servers each request is dealt to any of them.
+ * CI run began. If nothing happens but that nodes of a queue leave, and one stays, that one runs the files of the others. Where nodes run
+ * long files in pieces, the same is true for every test case of these. The seed determines the faults, but not the order of requests. With
+ * several servers each request is dealt to any of them.
  */
 
 interface Options {
@@ -35,12 +37,18 @@ async function green({ runs, run, seed, only = null, pieces, atOnce, processes }
   const numbers = run === undefined ? Array.from({ length: runs }, (_, i) => i + 1) : [run];
   const faults: string[] = [];
   const ciRuns: PlayedCiRun[] = [];
-  let [played, broken] = [0, 0];
+  let [played, broken, complete] = [0, 0, 0];
   await inParallel(atOnce, numbers, async number => {
     const scenario = drawScenario(seed, number, only, pieces);
     const result = await play(scenario, seed, servers);
     const isFaultless = scenario.faults.length === 0;
-    const violations = result.ciRuns.flatMap(ciRun => [...violationsOf(ciRun), ...(isFaultless ? faultlessViolationsOf(ciRun) : [])]);
+    const staffed = scenario.faults.every(name => departures.has(name)) ? result.ciRuns.filter(isStaffed) : [];
+    const violations = [
+      ...result.ciRuns.flatMap(violationsOf),
+      ...(isFaultless ? result.ciRuns.flatMap(faultlessViolationsOf) : []),
+      ...staffed.flatMap(staffedViolationsOf),
+    ];
+    if (!isFaultless) complete += staffed.length;
     faults.push(...(isFaultless ? ['none'] : scenario.faults));
     ciRuns.push(...result.ciRuns);
     played += 1;
@@ -56,7 +64,7 @@ async function green({ runs, run, seed, only = null, pieces, atOnce, processes }
   const verified = ciRuns.filter(ciRun => ciRun.verified.code === 0);
   process.stdout.write(
     `${played} runs (seed ${seed}${processes === 1 ? '' : `, ${processes} processes`}) of ${ciRuns.length} CI runs: all nodes exited with 0 in ${ciRuns.filter(isGreen).length}, ` +
-      `verify in ${verified.length}; with pieces of files ${ciRuns.filter(({ evidence }) => evidence.hasPieces).length}; faults: ${countNames(faults)}\n`,
+      `verify in ${verified.length}, and other nodes ran all files of those that left in ${complete}; with pieces of files ${ciRuns.filter(({ evidence }) => evidence.hasPieces).length}; faults: ${countNames(faults)}\n`,
   );
   invariant(
     broken === 0,

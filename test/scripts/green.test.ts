@@ -5,12 +5,12 @@ import { Evidence } from '../../scripts/chaos/green/evidence.js';
 import { faults } from '../../scripts/chaos/green/faults.js';
 import type { FileRun } from '../../scripts/chaos/green/runner.js';
 import { jobName } from '../../scripts/chaos/green/scenario.js';
-import { type PlayedCiRun, violationsOf } from '../../scripts/chaos/green/violations.js';
+import { isStaffed, type PlayedCiRun, staffedViolationsOf, violationsOf } from '../../scripts/chaos/green/violations.js';
 import { installedPrograms } from '../testbed/postgresql.js';
 import { runScript } from './script.js';
 
-/** Draws two suites under one token, killed nodes and an emptied store while files run in pieces, and a run without faults. */
-const SEED = '311182';
+/** Draws two suites under one token, silent nodes and an emptied store while files run in pieces, and a run without faults. */
+const SEED = '303211';
 const TIMEOUT_MILLISECONDS = 120_000;
 
 describe('npm run green', () => {
@@ -19,7 +19,7 @@ describe('npm run green', () => {
     async () => {
       const { code, output } = await runScript('chaos/green', '--runs', '3', '--seed', SEED);
       expect(output).toMatch(
-        /^3 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d; with pieces of files \d; faults: .*\nevery green CI run ran all its test files\n$/,
+        /^3 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d, and other nodes ran all files of those that left in \d; with pieces of files \d; faults: .*\nevery green CI run ran all its test files\n$/,
       );
       expect(code).toBe(0);
     },
@@ -78,7 +78,7 @@ describe('the violations of a CI run', () => {
   const completeRun = (): PlayedCiRun => {
     const evidence = new Evidence();
     evidence.add('/v1/build_subsets', JSON.stringify({ test_files: job.files.map(path => ({ path })) }), { status: 201, body: '' });
-    const start = { number: 1, code: 0, output: '', requests: [] };
+    const start = { number: 1, code: 0, output: '', requests: [], lastPullAt: 1 };
     return {
       ciRun,
       starts: [
@@ -126,6 +126,24 @@ describe('the violations of a CI run', () => {
     expect(violationsOf(played)).toEqual(['verify exited with 0, but in this CI run no node ran and recorded 2 (a_spec.rb, b_spec.rb)']);
     evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0, batch_id: 4, failed_paths: [] }), null);
     expect(violationsOf(played)).toEqual([]);
+  });
+
+  it('include a file of a node that left, if another one could get it', () => {
+    const played = completeRun();
+    const left = {
+      ...played.starts[0]!,
+      job: { ...job, kill: { signal: 'STOP', at: { batch: 1, file: 1 }, isRetried: false } as const },
+      code: 137,
+    };
+    const stayed = { ...played.starts[1]!, lastPullAt: 2 };
+    expect(isStaffed({ ciRun, starts: [left, stayed] })).toBe(true);
+    expect(isStaffed({ ciRun, starts: [{ ...left, lastPullAt: 3 }, stayed] })).toBe(false);
+    expect(isStaffed({ ciRun, starts: [left] })).toBe(false);
+    expect(staffedViolationsOf(played)).toEqual([]);
+    expect(staffedViolationsOf({ ...played, ran: [ran('a_spec.rb')], verified: { ...played.verified, code: 1 } })).toEqual([
+      'a node stayed until the others had left, but no node ran and recorded 1 (b_spec.rb)',
+      'a node stayed until the others had left, but verify exited with 1',
+    ]);
   });
 
   describe('with pieces of files', () => {

@@ -1,22 +1,43 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { syncBuiltinESMExports } from 'node:module';
+import promises from 'node:timers/promises';
 
 /**
- * Shifts the clock of a server. It is loaded before the program (--import). The query of this module's URL names a file that contains the
- * offset in hours. Monotonic clocks are not shifted.
+ * Shifts the clock of a process, and speeds up its time. It is loaded before the program (--import), and the query of this module's URL has
+ * its settings: see clock-import.ts.
  */
 
 const READ_MILLISECONDS = 5;
-const file = fileURLToPath(new URL(import.meta.url).searchParams.get('file')!);
+const { searchParams: settings } = new URL(import.meta.url);
+const speed = Number(settings.get('speed') ?? 1);
+const since = Number(settings.get('since') ?? 0);
+const shortestTimer = Number(settings.get('shortestTimer') ?? Infinity);
+const file = settings.get('file');
+
 const trueNow = Date.now;
+const trueUptime = performance.now.bind(performance);
 let offset = 0;
 let readAt = -Infinity;
 
 Date.now = () => {
-  const uptime = performance.now();
-  if (uptime - readAt > READ_MILLISECONDS) {
+  const uptime = trueUptime();
+  if (file !== null && uptime - readAt > READ_MILLISECONDS) {
     readAt = uptime;
     offset = 3_600_000 * Number(readFileSync(file, 'utf8'));
   }
-  return trueNow() + offset;
+  return since + Math.floor((trueNow() - since) * speed) + offset;
 };
+
+if (speed !== 1) {
+  performance.now = () => trueUptime() * speed;
+  const shortened = (delay = 0) => (delay < shortestTimer ? delay : delay / speed);
+  const { setTimeout, setInterval } = globalThis;
+  const { setTimeout: sleep } = promises;
+  const timers = {
+    setTimeout: (callback: () => void, delay?: number, ...args: []) => setTimeout(callback, shortened(delay), ...args),
+    setInterval: (callback: () => void, delay?: number, ...args: []) => setInterval(callback, shortened(delay), ...args),
+  };
+  Object.assign(globalThis, timers);
+  promises.setTimeout = (delay, value, options) => sleep(shortened(delay), value, options);
+  syncBuiltinESMExports();
+}

@@ -14,6 +14,9 @@ const COMMERCIAL_MODES: readonly Mode[] = ['v1 queue', 'v1 queue without uuids',
 const MAX_NODES = 5;
 const MAX_FILES = 40;
 
+/** A node is dead after 6 s of silence then, and sends a heartbeat each second. */
+const SPEED = 15;
+
 /** The part of scenarios in which nodes run long files in pieces. */
 const PIECES = 0.25;
 
@@ -31,7 +34,8 @@ export function drawScenario(seed: number, number: number, only: string | null, 
   for (const [name, change] of Object.entries({ ...faults, ...pieceFaults })) if (names.includes(name)) change(scenario, random);
   // A lease may hand out a file twice.
   if (names.length === 0) scenario.leases = false;
-  return { ...scenario, faults: names };
+  // Any fault may end a node with a batch, and others then wait for its files.
+  return { ...scenario, speed: names.length === 0 ? 1 : SPEED, faults: names };
 }
 
 function drawNames(random: Random): string[] {
@@ -62,9 +66,11 @@ function faultlessScenario(number: number, random: Random): Scenario {
       retries,
       fallback,
       pieces: false,
+      timeLimitSeconds: null,
       flags: '',
+      delaySeconds: 0,
       neverStarts: false,
-      runner: { hasReport, losesExitCode: false, crashes: false, pieceFault: null },
+      runner: { hasReport, losesExitCode: false, crashes: false, pause: null, pieceFault: null },
       kill: null,
       requestFaults: null,
     }),
@@ -76,6 +82,7 @@ function faultlessScenario(number: number, random: Random): Scenario {
     identity: random() < 0.5 ? 'own variables' : 'CI variables',
     keepsFolders: false,
     leases: random() < 0.15,
+    speed: 1,
     clockHours: 0,
     overlaps: false,
     pieces: null,

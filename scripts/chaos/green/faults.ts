@@ -45,7 +45,42 @@ export const faults = {
         random() < 0.7
           ? { batch: randomInteger(random, job.mode.endsWith('split') ? 1 : 2), file: randomInteger(random, 3) }
           : { answer: randomInteger(random, 4) };
-      job.kill = { signal: random() < 0.6 ? 'KILL' : 'TERM', at, isRetried: random() < 0.6 };
+      job.kill = { signal: pick(random, ['KILL', 'KILL', 'TERM', 'INT', 'HUP']), at, isRetried: random() < 0.6 };
+    }
+  },
+  'nodes fall silent': (scenario: Scenario, random: Random) => {
+    const run = lastRun(scenario);
+    run.retriesFailedJobs = false;
+    if (random() < 0.8) takeQueue(run);
+    for (const job of someButOne(run.jobs, random)) {
+      const at = { batch: randomInteger(random, 2), file: randomInteger(random, 3) };
+      job.kill = { signal: job.mode === 'queue' && random() < 0.6 ? 'STOP' : 'KILL', at, isRetried: false };
+    }
+  },
+  'nodes come back': (scenario: Scenario, random: Random) => {
+    const run = lastRun(scenario);
+    takeQueue(run);
+    for (const job of atLeastOne(run.jobs, random))
+      job.runner = { ...job.runner, pause: { batch: randomInteger(random, 2), kind: pick(random, ['stopped', 'partitioned']) } };
+  },
+  'nodes come late': (scenario: Scenario, random: Random) => {
+    const run = lastRun(scenario);
+    if (random() < 0.6) takeQueue(run);
+    for (const job of someButOne(run.jobs, random)) {
+      job.delaySeconds = 3 * random() ** 2;
+      job.neverStarts = random() < 0.3;
+    }
+  },
+  'files hang': (scenario: Scenario, random: Random) => {
+    const run = lastRun(scenario);
+    // Nobody ends a command that hangs in a split.
+    takeQueue(run);
+    const { jobs } = run;
+    const hanging = new Set(Array.from({ length: randomInteger(random, 2) }, () => pick(random, jobs[0]!.files)));
+    const mark = random() < 0.7 ? 'hangs' : 'hangs_stubbornly';
+    for (const job of jobs) {
+      job.timeLimitSeconds = 45;
+      job.files = job.files.map(path => (hanging.has(path) ? marked(path, mark) : path));
     }
   },
   'runners report less': (scenario: Scenario, random: Random) => {
@@ -133,6 +168,16 @@ export const faults = {
 /** Ballast does not protect against these. They are played only if `--only` names them. */
 export const onlyOnRequest: ReadonlySet<string> = new Set<keyof typeof faults>(['runs overlap']);
 
+/** Nodes leave a queue, or files hang, and nothing else is broken. */
+export const departures: ReadonlySet<string> = new Set<keyof typeof faults>([
+  'nodes never start',
+  'nodes are killed',
+  'nodes fall silent',
+  'nodes come back',
+  'nodes come late',
+  'files hang',
+]);
+
 export type FaultName = keyof typeof faults;
 
 const lastRun = ({ ciRuns }: Scenario): CiRun => ciRuns.at(-1)!;
@@ -141,10 +186,22 @@ function enableFallback({ jobs }: CiRun): void {
   for (const job of jobs) job.fallback = true;
 }
 
+/** Has all nodes run Ballast's own client in queue mode. */
+function takeQueue({ jobs }: CiRun): void {
+  for (const job of jobs) job.mode = 'queue';
+}
+
 /** Draws a part of the items, at least one. */
 function atLeastOne<T>(items: readonly T[], random: Random): T[] {
   const one = pick(random, items);
   return items.filter(item => item === one || random() < 0.4);
+}
+
+/** Draws a part of the items, at least one but never all. */
+function someButOne<T>(items: readonly T[], random: Random): T[] {
+  const one = pick(random, items);
+  const others = items.filter(item => item !== one);
+  return others.length === 0 ? [] : atLeastOne(others, random);
 }
 
 /** Adds a CI run of the same commit, and moves the faults drawn so far to it. */
@@ -152,7 +209,14 @@ function addLaterRun(scenario: Scenario, files: string[] | null): CiRun {
   const run = lastRun(scenario);
   const before: CiRun = {
     ...run,
-    jobs: run.jobs.map(job => ({ ...job, neverStarts: false, kill: null, requestFaults: null, runner: { ...job.runner, crashes: false } })),
+    jobs: run.jobs.map(job => ({
+      ...job,
+      delaySeconds: 0,
+      neverStarts: false,
+      kill: null,
+      requestFaults: null,
+      runner: { ...job.runner, crashes: false, pause: null },
+    })),
     operations: [],
     verifyFaults: null,
   };

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { removeFolder, temporaryFolder } from '../../../test/testbed/cleanup.js';
 import { pick, type Random, seededRandom } from '../../../test/testbed/random.js';
 import { type Server, startServer } from '../../../test/testbed/server.js';
+import { clockImport } from './clock-import.js';
 import { databasePlace, folderPlace, type Place } from './places.js';
 import type { Operation, Scenario } from './scenario.js';
 
@@ -11,7 +11,10 @@ import type { Operation, Scenario } from './scenario.js';
 export type Processes = { number: 1 } | { number: number; cluster: string };
 
 /** The parts of a scenario that its servers depend on. */
-type ServerScenario = Pick<Scenario, 'leases' | 'clockHours' | 'number' | 'pieces'>;
+type ServerScenario = Pick<Scenario, 'leases' | 'speed' | 'clockHours' | 'number' | 'pieces'>;
+
+/** Shorter timers of a server are bounds of its disk and database, which are not faster. */
+const SHORTEST_TIMER_MILLISECONDS = 10_000;
 
 /** Runs the servers of a scenario, and performs what operators and machine failures do to them. */
 export class Operator {
@@ -19,6 +22,7 @@ export class Operator {
   readonly #flags: string[];
   readonly #servers: (Server | null)[];
   readonly #random: Random;
+  readonly #speed: number;
   /** The operations in progress. */
   #work: Promise<void> = Promise.resolve();
   /** The interruptions that all requests may have to wait for. */
@@ -29,8 +33,9 @@ export class Operator {
   readonly done: string[] = [];
 
   private constructor(
-    { leases, clockHours, number, pieces }: ServerScenario,
+    { leases, speed, clockHours, number, pieces }: ServerScenario,
     processes: number,
+    readonly since: number,
     readonly folder: string,
     readonly place: Place,
   ) {
@@ -41,13 +46,15 @@ export class Operator {
     this.#servers = Array.from({ length: processes }, () => null);
     this.#clocks = this.#servers.map((_, i) => join(this.folder, `clock-${i}`));
     this.#random = seededRandom(number);
+    this.#speed = speed;
     this.#setClock(clockHours);
   }
 
   static async start(scenario: ServerScenario, processes: Processes): Promise<Operator> {
     const folder = temporaryFolder();
-    const place = 'cluster' in processes ? await databasePlace(processes.cluster) : folderPlace(folder);
-    const operator = new Operator(scenario, processes.number, folder, place);
+    const since = Date.now();
+    const place = 'cluster' in processes ? await databasePlace(processes.cluster, scenario.speed, since) : folderPlace(folder);
+    const operator = new Operator(scenario, processes.number, since, folder, place);
     await operator.#start();
     return operator;
   }
@@ -130,9 +137,8 @@ export class Operator {
   /** Starts the servers that do not run. */
   async #start(): Promise<void> {
     const starts = this.#servers.map(async (server, i) => {
-      const clock = new URL('./clock.js', import.meta.url);
-      clock.searchParams.set('file', pathToFileURL(this.#clocks[i]!).href);
-      return server ?? startServer({ ...this.place.server, flags: this.#flags, nodeArgs: ['--import', clock.href] });
+      const clock = { file: this.#clocks[i]!, speed: this.#speed, since: this.since, shortestTimer: SHORTEST_TIMER_MILLISECONDS };
+      return server ?? startServer({ ...this.place.server, flags: this.#flags, nodeArgs: [clockImport(clock)] });
     });
     for (const [i, server] of (await Promise.all(starts)).entries()) this.#servers[i] = server;
   }

@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { signalExitCode } from '../../../src/base/signals.js';
 import { killAtExit } from '../../../test/testbed/cleanup.js';
 import { TOKEN } from '../../../test/testbed/client.js';
 import { MAIN } from '../../../test/testbed/server.js';
+import { clockImport } from './clock-import.js';
 import type { StandIn } from './pytest-stand-in.js';
 import { RUNNER } from './runner.js';
 import { type CiRun, type Job, jobName, type Scenario } from './scenario.js';
@@ -26,6 +28,9 @@ export const COMMIT = 'c1';
 export const BRANCH = 'main';
 
 const HANG_TIMEOUT_MILLISECONDS = 120_000;
+
+/** Heartbeats and repeated pulls are as much faster as what the server makes of them. */
+const SHORTEST_TIMER_MILLISECONDS = 1000;
 
 const QUEUE = `
 export JOB=$$
@@ -84,7 +89,9 @@ export function startJob(
   const { runner, kill } = job;
   const killAt = kill && 'batch' in kill.at ? kill.at : null;
   const fallbackFlag = job.fallback ? '--fallback' : '';
-  const queueFlags = [fallbackFlag, job.pieces ? '--pieces' : '', runner.losesExitCode ? '' : job.flags].join(' ');
+  const limitFlag = job.timeLimitSeconds === null ? '' : `--time-limit ${job.timeLimitSeconds}s`;
+  const queueFlags = [fallbackFlag, limitFlag, job.pieces ? '--pieces' : '', runner.losesExitCode ? '' : job.flags].join(' ');
+  const clock = { speed: scenario.speed, shortestTimer: SHORTEST_TIMER_MILLISECONDS };
   const standIn: StandIn = {
     cases: run.cases,
     caseSeconds: scenario.pieces?.caseSeconds ?? 0,
@@ -94,6 +101,7 @@ export function startJob(
   if (scenario.pieces) writeFileSync(join(folder, 'pytest'), PYTEST, { mode: 0o755 });
   return spawnJob(['sh', '-c', job.mode === 'queue' ? QUEUE : SPLIT], folder, {
     ...environment(scenario, run, url, job),
+    NODE_OPTIONS: clockImport(clock),
     BALLAST_NODE: process.execPath,
     BALLAST_MAIN: MAIN,
     BALLAST_RETRIES: String(job.retries),
@@ -111,6 +119,8 @@ export function startJob(
     LOSES_EXIT_CODE: runner.losesExitCode ? '1' : '',
     CRASHES: runner.crashes ? '1' : '',
     KILL_SIGNAL: kill?.signal ?? '',
+    PAUSE_BATCH: String(runner.pause?.batch ?? ''),
+    STOPS_NODE: runner.pause?.kind === 'stopped' ? '1' : '',
     KILL_BATCH: String(killAt?.batch ?? ''),
     KILL_FILE: String(killAt?.file ?? ''),
   });
@@ -142,7 +152,7 @@ function spawnJob([program, ...args]: readonly string[], cwd: string, env: NodeJ
     // Wait for exit, not close: children of a killed client may keep its output open.
     child.once('exit', (code, signal) => {
       clearTimeout(guard);
-      setImmediate(() => resolve({ code: code ?? (signal === 'SIGKILL' ? 137 : 143), output }));
+      setImmediate(() => resolve({ code: code ?? signalExitCode(signal!), output }));
     });
   });
   return { exit, kill };

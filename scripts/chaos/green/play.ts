@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { piecePath } from '../../../src/protocol/piece-path.js';
 import { removeFolder, temporaryFolder } from '../../../test/testbed/cleanup.js';
 import { requestJson } from '../../../test/testbed/client.js';
@@ -117,26 +118,29 @@ class CiRunPlay {
   async #start(job: Job, number: number): Promise<void> {
     const name = `${jobName(job)}, start ${number}`;
     const { kill } = job;
+    if (number === 1) await sleep(1000 * job.delaySeconds);
     const answer = number === 1 && kill && 'answer' in kill.at ? kill.at.answer : null;
     // Replaced below: the process can be killed only after its start.
     let killProcess = () => {};
     const killAt = answer === null ? null : { answer, kill: () => killProcess() };
     const { buildId, retriesWithoutFaults } = this.ciRun;
     const requestFaults = number > 1 && retriesWithoutFaults ? null : job.requestFaults;
-    const listener = await this.#proxy.listen({ name, requestFaults, random: this.#random(name), killAt });
+    const losesHeartbeats = number === 1 && job.runner.pause?.kind === 'partitioned';
+    const listener = await this.#proxy.listen({ name, requestFaults, losesHeartbeats, random: this.#random(name), killAt });
     const suffix = this.scenario.keepsFolders ? '' : ` ${buildId} ${number}`;
     const context = { url: listener.url, ran: this.#ran, start: number, folder: join(this.folder, `${jobName(job)}${suffix}`) };
     const process = isOwnClient(job) ? startJob(this.scenario, this.ciRun, job, context) : startCommercial(this.ciRun, job, context);
-    killProcess = () => process.kill(kill?.signal === 'TERM' ? 'SIGTERM' : 'SIGKILL');
+    killProcess = () => process.kill(`SIG${kill!.signal}`);
     const exit = await process.exit;
     listener.close();
-    this.#starts.push({ ...exit, job, number, requests: listener.log });
+    this.#starts.push({ ...exit, job, number, requests: listener.log, lastPullAt: listener.lastPullAt });
   }
 
   async #verify(): Promise<PlayedCiRun['verified']> {
     const listener = await this.#proxy.listen({
       name: 'verify',
       requestFaults: this.ciRun.verifyFaults,
+      losesHeartbeats: false,
       random: this.#random('verify'),
       killAt: null,
     });

@@ -3,6 +3,7 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HEARTBEAT, TEST_QUEUE } from '../../../test/testbed/node-process.js';
 import { pick, type Random } from '../../../test/testbed/random.js';
 import { type Answer, type Forged, forgedAnswers, wrongAnswers } from './answers.js';
 import { Evidence } from './evidence.js';
@@ -26,6 +27,7 @@ interface Request {
 export interface Client {
   name: string;
   requestFaults: RequestFaults | null;
+  losesHeartbeats: boolean;
   random: Random;
   /** Called instead of sending the n-th answer, counted from 1. */
   killAt: { answer: number; kill: () => void } | null;
@@ -35,6 +37,8 @@ export interface Listener {
   url: string;
   /** One line for each request: what the proxy did. */
   log: string[];
+  /** When the client pulled last; 0: it never did. */
+  lastPullAt: number;
   close(): void;
 }
 
@@ -52,37 +56,48 @@ export class FaultProxy {
   ) {}
 
   async listen(client: Client): Promise<Listener> {
-    const log: string[] = [];
     let [requests, answers] = [0, 0];
     const server: HttpServer = createServer((incoming, outgoing) => {
       void (async () => {
         const request = await read(incoming);
-        const answer = await this.#answer(request, client, requests++, log);
+        if (request.path === TEST_QUEUE) listener.lastPullAt = performance.now();
+        const answer = await this.#answer(request, client, requests++, listener.log);
         answers += 1;
         if (client.killAt?.answer === answers) {
-          log.push('  its process is killed before the answer');
+          listener.log.push('  its process is killed before the answer');
           client.killAt.kill();
         } else write(answer, outgoing);
       })().catch(() => outgoing.destroy());
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return {
+    const listener: Listener = {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      log,
+      log: [],
+      lastPullAt: 0,
       close() {
         server.close();
         server.closeAllConnections();
       },
     };
+    return listener;
   }
 
   /** Returns null if the connection must end without an answer. */
-  async #answer(request: Request, { name, requestFaults, random }: Client, count: number, log: string[]): Promise<Answer | null> {
+  async #answer(
+    request: Request,
+    { name, requestFaults, losesHeartbeats, random }: Client,
+    count: number,
+    log: string[],
+  ): Promise<Answer | null> {
     const note = (outcome: string) => log.push(`  ${request.method} ${request.target.slice(0, 100)}: ${outcome}`);
     // Always drawn, so that later requests do not depend on the faults of earlier ones.
     const [chance, kind, delay] = [random(), random(), random()];
     const cutOff = requestFaults?.cutOff;
+    if (losesHeartbeats && request.path === HEARTBEAT) {
+      note('cut off');
+      return null;
+    }
     if (cutOff && count >= cutOff.from && count < cutOff.from + cutOff.requests) {
       note('cut off');
       return null;

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { type CaseRun, casePath, caseReport, runCases } from './cases.js';
-import { type FileRun, formatFileRun } from './runner.js';
+import { type FileRun, formatFileRun, SILENT_SECONDS } from './runner.js';
 import type { Kill, PieceFault } from './scenario.js';
 
 /**
@@ -55,19 +55,35 @@ function unitsOfFile(file: string): Unit[] {
   return [{ file, ran: null, path: file, outcome: isFailed ? 'failed' : file.includes('_skipped') ? 'skipped' : 'passed' }];
 }
 
+const tellNode = (signal: string) => process.kill(-Number(env.JOB), `SIG${signal}`);
+
+function wait(seconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000 * seconds);
+}
+
 function killNode(): never {
-  process.kill(-Number(env.JOB), env.KILL_SIGNAL as NodeJS.Signals);
+  tellNode(env.KILL_SIGNAL!);
   // The signal may reach the client first, which then ends this process.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000);
+  wait(SILENT_SECONDS);
+  tellNode('KILL');
   process.exit(9);
+}
+
+function pause(): void {
+  if (env.STOPS_NODE) tellNode('STOP');
+  wait(SILENT_SECONDS);
+  if (env.STOPS_NODE) tellNode('CONT');
 }
 
 const units = files.flatMap(unitsOfFile);
 const isFatal = start === 1 && killAtPiece !== null && piece !== null && piece.isRest === (killAtPiece.piece === 'rest');
 if (isFatal && !killAtPiece.afterwards) killNode();
+if (start === 1 && env.PAUSE_BATCH === String(command)) pause();
 const last = start === 1 && env.KILL_BATCH === String(command) ? Math.min(Number(env.KILL_FILE), units.length) : 0;
-for (const [i, { path, outcome }] of units.entries()) {
+for (const [i, { file, path, outcome }] of units.entries()) {
   if (i + 1 === last) killNode();
+  if (file.includes('_hangs_stubbornly')) process.on('SIGTERM', () => {});
+  if (file.includes('_hangs')) wait(Infinity);
   if (env.CRASHES && start === 1 && i + 1 > units.length / 2) process.exit(1);
   appendFileSync(env.RAN!, formatFileRun({ buildId: env.CI_RUN!, job: env.JOB_NAME!, start, outcome, path }));
 }

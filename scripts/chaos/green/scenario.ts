@@ -13,6 +13,8 @@ export interface Scenario {
   keepsFolders: boolean;
   /** Leases are on: the batch of a silent node goes to another node. */
   leases: boolean;
+  /** Time passes so much faster for servers and nodes: leases last for 90 s. */
+  speed: number;
   /** The error of the server's clock at its start. */
   clockHours: number;
   /** The CI runs are played at the same time. */
@@ -67,8 +69,12 @@ export interface Job {
   fallback: boolean;
   /** `queue --pieces` */
   pieces: boolean;
+  /** `queue --time-limit` */
+  timeLimitSeconds: number | null;
   /** Further flags of `queue`. */
   flags: string;
+  /** It starts so much later than the others. */
+  delaySeconds: number;
   /** The CI system never starts this job. */
   neverStarts: boolean;
   runner: Runner;
@@ -82,7 +88,15 @@ export interface Runner {
   losesExitCode: boolean;
   /** On its first start the runner exits with 1 in the middle of the first batch, without a report. */
   crashes: boolean;
+  pause: Pause | null;
   pieceFault: PieceFault | null;
+}
+
+/** On its first start the node is silent for longer than a lease, with the n-th batch, and goes on. */
+export interface Pause {
+  batch: number;
+  /** Its processes stand still, or its heartbeats do not reach the server. */
+  kind: 'stopped' | 'partitioned';
 }
 
 /** Faults of a runner with pieces, in each n-th command of its node. */
@@ -92,7 +106,8 @@ export interface PieceFault {
 }
 
 export interface Kill {
-  signal: 'KILL' | 'TERM';
+  /** STOP: the node stands still for longer than a lease, until it gets KILL. */
+  signal: 'KILL' | 'TERM' | 'INT' | 'HUP' | 'STOP';
   /** The node is killed while the runner runs the n-th file of a batch, instead of the n-th answer, or with a piece, before or after it ran. */
   at: { batch: number; file: number } | { answer: number } | { piece: 'named' | 'rest'; afterwards: boolean };
   /** The node is retried. */

@@ -10,6 +10,8 @@ export interface Start extends Exit {
   number: number;
   /** Treatment of its requests by the proxy. */
   requests: readonly string[];
+  /** When it pulled from a queue last, by performance.now(); 0: it never did. */
+  lastPullAt: number;
 }
 
 /** A CI run that was played. */
@@ -48,6 +50,32 @@ export function faultlessViolationsOf(played: PlayedCiRun): string[] {
   if (verified.code !== 0) violations.push(`there were no faults, but verify exited with ${verified.code}`);
   if (ran.length !== files.size || ran.some(({ path }) => !files.has(path)))
     violations.push(`there were no faults, but ${ran.length} runs of ${files.size} test files`);
+  return violations;
+}
+
+/** Reports whether a node of a queue pulled after the last pull of each node that left: it could get all files of these. */
+export function isStaffed({ ciRun, starts }: Pick<PlayedCiRun, 'ciRun' | 'starts'>): boolean {
+  // A node that was not killed ends with 1 if a file failed.
+  const stays = ({ job, number, code }: Start) => code === 0 || (code === 1 && !(number === 1 && job.kill));
+  const lastPull = (some: readonly Start[]) => Math.max(0, ...some.map(({ lastPullAt }) => lastPullAt));
+  return (
+    ciRun.jobs.every(({ mode }) => mode === 'queue') && lastPull(starts.filter(stays)) > lastPull(starts.filter(start => !stays(start)))
+  );
+}
+
+/**
+ * Returns the additional invariants that a CI run violated in which a node stayed until the others had left, and nothing else was broken:
+ * every file that does not hang was run and recorded.
+ */
+export function staffedViolationsOf({ ciRun, ran, evidence, verified }: PlayedCiRun): string[] {
+  const listed = [...new Set(ciRun.jobs.flatMap(({ files }) => files))];
+  const due = listed.filter(path => !path.includes('_hangs'));
+  const isRun = new Set(ran.filter(hasRun).map(({ path }) => path));
+  const missing = unitsOf(ciRun, due).filter(path => !isRun.has(path) || !evidence.hasReported(path));
+  const violations: string[] = [];
+  if (missing.length > 0) violations.push(`a node stayed until the others had left, but no node ran and recorded ${listFiles(missing)}`);
+  if (verified.code !== 0 && due.length === listed.length)
+    violations.push(`a node stayed until the others had left, but verify exited with ${verified.code}`);
   return violations;
 }
 

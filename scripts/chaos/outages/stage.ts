@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { openPostgresqlStore } from '../../../src/server/store/postgresql/store.js';
 import { removeFolder, temporaryFolder } from '../../../test/testbed/cleanup.js';
 import { headers } from '../../../test/testbed/client.js';
@@ -12,6 +11,7 @@ import { type Server, startServer } from '../../../test/testbed/server.js';
 import { AnswerLog } from '../answer-log.js';
 import { type Build, drawBuild, expectComplete, play } from '../builds.js';
 import { checkDatabase } from '../database-check.js';
+import { clockImport } from '../green/clock-import.js';
 import { Violation } from '../invariants.js';
 import { expectSound } from '../store-check.js';
 import { playOwnClient } from './ci-runs.js';
@@ -219,7 +219,5 @@ async function unexpectedEnd({ child, ended, stderr }: Server, i: number): Promi
 /** Arguments of Node by which the clock of a server is ahead. */
 function clockArguments(file: string, seconds: number): string[] {
   writeFileSync(file, String(seconds / 3600));
-  const clock = new URL('../green/clock.js', import.meta.url);
-  clock.searchParams.set('file', pathToFileURL(file).href);
-  return ['--import', clock.href];
+  return [clockImport({ file })];
 }
