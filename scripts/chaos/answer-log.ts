@@ -1,6 +1,7 @@
 import { type QueueKey, queueKey } from '../../src/server/engine/keys.js';
 import { decodeFiles, indicesOf } from '../../src/server/engine/planned-files.js';
 import type { Store } from '../../src/server/engine/ports/store.js';
+import { givenBack, isRequeued } from '../../src/server/engine/queue/batch.js';
 import { QUEUE, RECORDING, TEST_QUEUE } from '../../test/testbed/node-process.js';
 import { type Post, sortedPaths, type TestFile } from './builds.js';
 import { invariant } from './invariants.js';
@@ -56,7 +57,8 @@ export class AnswerLog {
   }
 
   /**
-   * Checks that a store has every batch that a node got, and every recorded run once, and that each file of a queue belongs to one node.
+   * Checks that a store has every batch that a node got, and every recorded run once, and that each file of a queue belongs to one node:
+   * not to one that left, and gave it back.
    *
    * @param isChecked whether a commit is checked; the others lost what was acknowledged
    */
@@ -95,11 +97,15 @@ async function expectBatches(store: Store, key: QueueKey, batches: readonly Batc
     invariant(isStored, `${name} has no batch of node ${node_index} with ${paths.slice(0, 100)}, which that node got`);
   }
   const owners = new Map<number, number>();
-  for (const { files: own, node_index } of stored)
-    for (const file of own) {
+  for (const batch of stored) {
+    const { node_index } = batch;
+    const back = new Set(isRequeued(batch) ? givenBack(batch) : []);
+    for (const file of batch.files) {
+      if (back.has(file)) continue;
       const owner = owners.get(file) ?? node_index;
       invariant(owner === node_index, `${name} handed ${files[file]!.path} to the nodes ${owner} and ${node_index}`);
       owners.set(file, node_index);
     }
+  }
   invariant(owners.size === files.length, `${name} has files that no node has`);
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type NodeProcess, RECORDING, SPLIT, startProcess } from '../../test/testbed/node-process.js';
+import { CANCEL, HEARTBEAT, type NodeProcess, RECORDING, SPLIT, startProcess } from '../../test/testbed/node-process.js';
 import { invariant } from './invariants.js';
 
 /** Builds as CI systems run them. They check the invariants of splits and queues. */
 
 export interface Build {
   key: { commit_hash: string; branch: string; node_total: number };
-  mode: 'split' | 'queue' | 'queue without uuids' | 'test queue';
+  mode: 'split' | 'queue' | 'queue without uuids' | 'test queue' | 'test queue that a node leaves';
   files: readonly TestFile[];
 }
 
@@ -41,7 +41,8 @@ export const sortedPaths = (files: readonly TestFile[]) =>
 export function drawBuild(random: () => number, commit_hash: string): Build {
   const files = suite(commit_hash, random() < 0.1 ? LARGE_SUITE : 10 + Math.floor(90 * random()));
   const kind = random();
-  const mode = kind < 0.25 ? 'split' : kind < 0.55 ? 'queue' : kind < 0.85 ? 'test queue' : 'queue without uuids';
+  const testQueue = kind < 0.75 ? 'test queue' : 'test queue that a node leaves';
+  const mode = kind < 0.25 ? 'split' : kind < 0.5 ? 'queue' : kind < 0.88 ? testQueue : 'queue without uuids';
   return { key: { commit_hash, branch: 'main', node_total: NODES }, mode, files };
 }
 
@@ -51,6 +52,7 @@ export function drawBuild(random: () => number, commit_hash: string): Build {
  */
 export function play(post: Post, build: Build): Promise<void> {
   if (build.mode === 'split') return playSplit(post, build);
+  if (build.mode === 'test queue that a node leaves') return playLeftQueue(post, build);
   return build.mode === 'test queue' ? playTestQueue(post, build) : playQueue(post, build);
 }
 
@@ -105,6 +107,38 @@ async function playTestQueue(post: Post, { key, files }: Build): Promise<void> {
   invariant(ranByNode.flat().sort().join() === sortedPaths(files), `queue ${key.commit_hash} did not hand out every file exactly once`);
   const rest = await eachNode(build, async node => (await processOf(node, 3).next()).paths);
   invariant(rest.flat().length === 0, `queue ${key.commit_hash} handed out files to a green node that was retried`);
+}
+
+/** A node is cancelled with its second batch, half of which passed: the others must get the rest. */
+async function playLeftQueue(post: Post, { key, files }: Build): Promise<void> {
+  const build = { ...key, test_queue_id: '1' };
+  const paths = files.map(({ path }) => path);
+  let leave = () => {};
+  const hasLeft = new Promise<void>(resolve => (leave = resolve));
+  const ranByNode = await eachNode(build, async node => {
+    const own = { ...node, node_uuid: `process of node ${node.node_index} of ${node.commit_hash}` };
+    const process = startProcess({ mode: 'test queue', fields: { ...own, sends_heartbeats: true }, paths, connects: false }, post);
+    const ran = (await process.next()).paths;
+    if (node.node_index === 0) {
+      const { paths: batch, answer } = await process.next();
+      const passed = batch.slice(0, batch.length / 2);
+      if (ran.length > 0) {
+        await post(HEARTBEAT, own);
+        await post(CANCEL, { ...own, batch_id: answer.batch_id, failed_paths: batch.slice(passed.length) });
+      }
+      leave();
+      ran.push(...passed);
+    } else {
+      await hasLeft;
+      ran.push(...(await runRest(process)));
+    }
+    await record(post, node, ran);
+    return ran;
+  });
+  invariant(
+    ranByNode.flat().sort().join() === sortedPaths(files),
+    `queue ${key.commit_hash}, which a node left, did not hand out every file exactly once`,
+  );
 }
 
 /** Runs what a process gets until the end of its queue. */

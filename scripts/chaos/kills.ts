@@ -13,9 +13,10 @@ import { databaseStore, folderStore, type KilledStore } from './kills/stores.js'
 import { expectSound } from './store-check.js';
 
 /**
- * Kills servers with SIGKILL, repeatedly, while nodes pull, split and record, and checks their invariants: acknowledged data is in the
- * store, every file of every queue is handed out (exactly once if requests have uuids), splits do not change, and the store is sound after
- * each kill. The seed determines when which server is killed and what the nodes do, but not the order of their requests.
+ * Kills servers with SIGKILL, repeatedly, while nodes pull, split and record, and some are cancelled. It checks their invariants:
+ * acknowledged data is in the store, every file of every queue is handed out (exactly once if requests have uuids), splits do not change,
+ * and the store is sound after each kill. The seed determines when which server is killed and what the nodes do, but not the order of
+ * their requests.
  */
 
 interface Options {

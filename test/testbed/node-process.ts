@@ -3,6 +3,7 @@ export const SPLIT = '/v1/build_distributions/subset';
 export const QUEUE = '/v1/queues/queue';
 export const TEST_QUEUE = '/v2/queues/queue';
 export const HEARTBEAT = '/v2/queues/heartbeat';
+export const CANCEL = '/v2/queues/cancel';
 export const RECORDING = '/v1/build_subsets';
 
 /** In a "test queue" the client reports what failed. */

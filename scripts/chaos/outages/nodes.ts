@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headers } from '../../../test/testbed/client.js';
-import { RECORDING } from '../../../test/testbed/node-process.js';
+import { CANCEL, RECORDING } from '../../../test/testbed/node-process.js';
 import { pick, type Random } from '../../../test/testbed/random.js';
 import type { Server } from '../../../test/testbed/server.js';
 import { Violation } from '../invariants.js';
@@ -109,8 +109,10 @@ export class Nodes {
   }
 }
 
-/** Reports whether a repetition gets the same answer: not that of a client without uuids, which only repeats what was lost. */
+/** Reports whether a repetition gets the same answer: not that of a client without uuids, which only repeats what was lost,
+ * nor one that says whether something is new. */
 function isRepeatable(path: string, body: object): boolean {
+  if (path === CANCEL) return false;
   return 'batch_uuid' in body || 'node_uuid' in body || path === RECORDING || 'cache_read_attempt' in body;
 }
 
