@@ -2,29 +2,38 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { pluralize } from '../../base/plural.js';
 import { printToStderr } from '../../base/terminal.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
-import { endedEarly, guardExit, NodePart, options, type PartState, sayNoShard } from './node-part.js';
+import { endedEarly, guardExit, NodePart, options, type PartState, recordAtSignals, sayNoShard } from './node-part.js';
 import { pathOf } from './path-of.js';
 
 /** The used part of Jest's types, which has them in @jest/test-sequencer and @jest/test-result. */
 interface Test {
   path: string;
   duration?: number;
+  /** The project. */
+  context: { config: { /** The path of a module. */ runner: string } };
+}
+
+interface TestResult {
+  testFilePath: string;
+  numPassingTests: number;
+  numFailingTests: number;
+  /** Why the file could not be run. */
+  testExecError?: unknown;
+  /** Milliseconds since 1970. */
+  perfStats: { start: number; end: number };
 }
 
 interface AggregatedResult {
   success: boolean;
-  testResults: {
-    testFilePath: string;
-    numPassingTests: number;
-    numFailingTests: number;
-    /** Why the file could not be run. */
-    testExecError?: unknown;
-    /** Milliseconds since 1970. */
-    perfStats: { start: number; end: number };
-  }[];
+  testResults: TestResult[];
+}
+
+/** The used part of jest-runner. */
+interface Runner {
+  on(event: 'test-file-success', listener: (data: [Test, TestResult]) => void): void;
+  runTests(...args: unknown[]): Promise<void>;
 }
 
 /** The sequencer that Jest uses without another one. */
@@ -45,6 +54,9 @@ export default class BallastSequencer {
   readonly #jest: Sequencer;
   #isSharded = false;
   #part: NodePart | null = null;
+  /** By path: in how many projects the file has yet to run. */
+  readonly #left = new Map<string, number>();
+  readonly #ended: TestResult[] = [];
   #hasResults = false;
   #isRecorded = false;
 
@@ -61,8 +73,21 @@ export default class BallastSequencer {
     this.#part = await NodePart.request('jest', { index: shardIndex, count: shardCount }, paths, process.env);
     // Jest fails when it has nothing to run, and only its user can change that.
     if (this.#part.isEmpty) process.exit(0);
-    if (!isListing()) guardExit(code => this.#faultAt(code));
-    return tests.filter(test => this.#part!.has(testPath(test)));
+    const part = this.#part;
+    const own = tests.filter(test => part.has(testPath(test)));
+    if (isListing()) return own;
+    guardExit(code => this.#faultAt(code));
+    for (const test of own) this.#count(testPath(test), 1);
+    for (const runner of new Set(own.map(({ context }) => context.config.runner))) {
+      watchResults(runner, result => {
+        this.#ended.push(result);
+        this.#count(pathOf(result.testFilePath), -1);
+      });
+    }
+    recordAtSignals(async () => {
+      if (!this.#hasResults) await part.record(this.#finished(), true);
+    });
+    return own;
   }
 
   async sort(tests: Test[]): Promise<Test[]> {
@@ -76,27 +101,40 @@ export default class BallastSequencer {
     return this.#jest.allFailedTests(tests);
   }
 
+  #count(path: string, more: number): void {
+    this.#left.set(path, (this.#left.get(path) ?? 0) + more);
+  }
+
+  /** The results of the files that all their projects have run. */
+  #finished(): Map<string, FileResult> {
+    return resultsOf(this.#ended.filter(({ testFilePath }) => this.#left.get(pathOf(testFilePath)) === 0));
+  }
+
   #faultAt(code: number): string | null {
     if (this.#isRecorded) return null;
-    if (this.#hasResults) return '';
-    if (code === 0) return endedEarly('Jest');
-    // Jest tells a sequencer the results only when it has run all files.
-    const count = pluralize(this.#part!.state.files.length, 'test file');
-    return `Jest ended before it reported any result, as with --bail: the times of ${count} are not recorded. Leave --bail out to have them recorded`;
+    if (!this.#hasResults && code === 0) return endedEarly('Jest');
+    // With --bail, Jest ends before it tells a sequencer the results.
+    if (!this.#hasResults) this.#record(this.#finished());
+    return '';
   }
 
   cacheResults(tests: Test[], results: AggregatedResult): void {
     this.#hasResults = true;
     this.#jest.cacheResults(tests, results);
     if (!this.#part) return;
-    const recording: Recording = { state: this.#part.state, results: [...resultsOf(results)] };
+    this.#isRecorded = this.#record(resultsOf(results.testResults));
+    // Jest then fails at its end, after its global teardown.
+    if (!this.#isRecorded) results.success = false;
+  }
+
+  /** Returns whether the times are recorded, and all files ran. */
+  #record(results: ReadonlyMap<string, FileResult>): boolean {
+    const recording: Recording = { state: this.#part!.state, results: [...results] };
     const { status } = spawnSync(process.execPath, [thisFile, RECORD], {
       input: JSON.stringify(recording),
       stdio: ['pipe', 'inherit', 'inherit'],
     });
-    this.#isRecorded = status === 0;
-    // Jest then fails at its end, after its global teardown.
-    if (!this.#isRecorded) results.success = false;
+    return status === 0;
   }
 }
 
@@ -120,8 +158,19 @@ function jestSequencer(): new (...options: unknown[]) => Sequencer {
   return (createRequire(loaded)('@jest/test-sequencer') as { default: new (...options: unknown[]) => Sequencer }).default;
 }
 
+/** Jest tells a sequencer the results only when all files have run, and its runner those of each file. Other runners may not. */
+function watchResults(runner: string, note: (result: TestResult) => void): void {
+  if (!/[\\/]jest-runner[\\/]build[\\/]index\.js$/.test(runner)) return;
+  const { prototype } = (createRequire(thisFile)(runner) as { default: { prototype: Runner } }).default;
+  const { runTests } = prototype;
+  prototype.runTests = function (...args) {
+    this.on('test-file-success', ([, result]) => note(result));
+    return runTests.apply(this, args);
+  };
+}
+
 /** A file that could not be loaded has no time. */
-function resultsOf({ testResults }: AggregatedResult): Map<string, FileResult> {
+function resultsOf(testResults: readonly TestResult[]): Map<string, FileResult> {
   const results = new Map<string, FileResult>();
   for (const { testFilePath, numPassingTests, numFailingTests, testExecError, perfStats } of testResults) {
     const hasRun = numPassingTests + numFailingTests > 0;

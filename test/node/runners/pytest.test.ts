@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { wheelOf } from '../../../scripts/wheel.js';
+import { END_SIGNALS } from '../../../src/base/signals.js';
 import type { UsageError } from '../../../src/base/usage-error.js';
 import { type IdentityField, type IdentityOptions, identify, identityFields, wholeIdentity } from '../../../src/node/ci/identity.js';
 import { nodeLinks } from '../../../src/node/ci/links.js';
@@ -220,6 +221,18 @@ describe.skipIf(!python)('pytest with the plugin', { timeout: 120_000 }, () => {
     expect(await suite.node(unreachableServer, 0, 2, parallel)).toEqual(ended(3, 'no answer from POST', 'no test was run'));
   });
 
+  it.skipIf(!withXdist).each(END_SIGNALS)('records what the workers of xdist ran before %s', async signal => {
+    const server = await startServer();
+    const suite = new Suite({
+      'test_a.py': `import os, signal, time\ndef test_one():\n  time.sleep(2)\n  os.kill(os.getppid(), signal.${signal})\n  time.sleep(60)\n`,
+      'test_b.py': passing,
+    });
+    expect(await suite.node(server, 0, 1, ['-p', 'xdist.plugin', '-n', '2'])).toEqual(
+      ended(2, 'recorded 1 test file', 'not recorded: test_a.py'),
+    );
+    await expectCompleteness(server, build(1), 409, { recorded: 1 });
+  });
+
   it('is red when something ends pytest with 0 before its end', async () => {
     const server = await startServer();
     const [early, forks] = ['os._exit(0)', 'os.fork() or os._exit(0)'].map(
@@ -377,7 +390,7 @@ def test_nested(tmp_path):
     suite.write('test_a.py', 'import pytest\ndef test_exits(): pytest.exit("enough", returncode=0)\n');
     expect(await suite.node(server, 0, 1, [], commit('exits'))).toEqual(ended(1, 'not recorded: test_a.py'));
 
-    for (const signal of ['SIGINT', 'SIGTERM']) {
+    for (const signal of END_SIGNALS) {
       suite.write('test_a.py', `import os, signal\ndef test_interrupts(): os.kill(os.getpid(), signal.${signal})\n`);
       expect(await suite.node(server, 0, 1, [], commit(signal))).toEqual(ended(2, 'not recorded: test_a.py'));
       await expectCompleteness(server, of(signal), 409, {

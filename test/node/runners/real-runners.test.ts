@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { END_SIGNALS, signalExitCode } from '../../../src/base/signals.js';
 import { unreachableServer } from '../../cli/test-project.js';
 import type { Client } from '../../harness/client.js';
 import { expectCompleteness, getCompleteness } from '../../harness/completeness.js';
@@ -88,13 +89,17 @@ class RunnerProject {
     this.write(path, `${this.runner.imports}\ntest('one', () => { appendFileSync('ran.txt', '${path}\\n'); ${more} });\n`);
   }
 
-  /** Runs one shard, or, without a number, the test runner as it is. */
+  /**
+   * Runs one shard, or, without a number, the test runner as it is.
+   * @param detached true: in a process group of its own
+   */
   async run(
     server: Pick<Client, 'url' | 'token'> | null,
     index: number | null,
     count: number,
     commit: string,
     more: NodeJS.ProcessEnv = {},
+    detached = false,
   ) {
     const ran = join(this.folder, 'ran.txt');
     rmSync(ran, { force: true });
@@ -109,11 +114,18 @@ class RunnerProject {
         ...more,
       }),
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached,
     });
-    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    const [stdout, stderr, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
     const paths = existsSync(ran) ? readFileSync(ran, 'utf8').split('\n').slice(0, -1) : [];
     // Projects run the same file.
-    return { code: code as number, output: `${stdout}${stderr}`, ran: [...new Set(paths)], count: paths.length };
+    return {
+      code: code as number | null,
+      signal: signal as string | null,
+      output: `${stdout}${stderr}`,
+      ran: [...new Set(paths)],
+      count: paths.length,
+    };
   }
 }
 
@@ -263,40 +275,46 @@ it('says once that there is no --shard, whatever extends the configuration of Vi
   expect({ code, said: output.match(/without --shard/g)?.length }).toEqual({ code: 0, said: 1 });
 });
 
-it.each([
-  ['vitest', 'SIGTERM'],
-  ['vitest', 'SIGINT'],
-  ['playwright', 'SIGTERM'],
-  ['playwright', 'SIGINT'],
-])('records the files that %s ran before it got %s', { timeout: 120_000 }, async (name, signal) => {
+/** How each runner ends at a signal: its exit code, or the signal that ended it. */
+const ENDS: Readonly<Record<string, (signal: NodeJS.Signals) => object>> = {
+  jest: signal => ({ code: null, signal }),
+  vitest: signal => (signal === 'SIGHUP' ? { code: null, signal } : { code: signalExitCode(signal), signal: null }),
+  playwright: () => ({ code: 1, signal: null }),
+};
+
+it.each(
+  Object.keys(runners).flatMap(name =>
+    END_SIGNALS.flatMap(signal => ['process', 'process group'].map(target => [name, signal, target] as const)),
+  ),
+)('records the files that %s ran before %s ended its %s', { timeout: 120_000 }, async (name, signal, target) => {
   const [server, project] = [await startServer(), new RunnerProject(runners[name]!)];
   const seconds = Object.fromEntries(FILES.map((path, i) => [path, [40, 1][i]!]));
   await record(server, { commit_hash: 'before', branch: 'main', node_total: 1, test_files: timedTestFiles(seconds) });
   if (name === 'playwright')
     project.write('playwright.config.ts', `export default { reporter: './ballast-playwright.mjs', testMatch: /test\\.js/ };`);
+  // Jest runs its tests itself.
+  const pid = name === 'jest' ? 'process.pid' : 'process.ppid';
+  const send = `process.kill(${target === 'process' ? '' : '-'}${pid}, '${signal}');`;
   project.write(
     FILES[1]!,
-    `${project.runner.imports}\ntest('one', async () => { process.kill(process.ppid, '${signal}'); await new Promise(done => setTimeout(done, 90_000)); });`,
+    `${project.runner.imports}\ntest('one', async () => { ${send} await new Promise(done => setTimeout(done, 90_000)); });`,
   );
-  const { code, output } = await project.run(server, 1, 1, 'c1');
-  expect(code, output).not.toBe(0);
-  expect(output).toContain('1 of 2 test files of this node did not run to the end: test/b.test.js');
+  const run = await project.run(server, 1, 1, 'c1', {}, true);
+  expect(run, run.output).toMatchObject(ENDS[name]!(signal));
+  expect(run.output).toContain('1 of 2 test files of this node did not run to the end: test/b.test.js');
   expect((await complete(server, 'c1', 1)).json).toMatchObject({ is_complete: false, recorded: 1 });
 });
 
-it('says that Jest with --bail records nothing', { timeout: 120_000 }, async () => {
+it('records the files that Jest ran before --bail ended it', { timeout: 120_000 }, async () => {
   const jest = runners.jest!;
   const [server, project] = [await startServer(), new RunnerProject({ ...jest, command: [...jest.command, '--bail'] })];
+  const seconds = Object.fromEntries(FILES.map((path, i) => [path, [40, 1][i]!]));
+  await record(server, { commit_hash: 'before', branch: 'main', node_total: 1, test_files: timedTestFiles(seconds) });
   project.writeTest(FILES[0]!, `throw new Error('expected');`);
   const red = await project.run(server, 1, 1, 'c1');
-  expect(red.code, red.output).toBe(1);
-  expect(red.output).toContain(
-    'ballast: Jest ended before it reported any result, as with --bail: the times of 2 test files are not recorded.',
-  );
-  project.writeTest(FILES[0]!);
-  const green = await project.run(server, 1, 1, 'c2');
-  expect(green.code, green.output).toBe(0);
-  expect(green.output).not.toContain('--bail');
+  expect(red, red.output).toMatchObject({ code: 1, ran: [FILES[0]] });
+  expect(red.output).toContain('1 of 2 test files of this node did not run to the end: test/b.test.js');
+  expect((await complete(server, 'c1', 1)).json).toMatchObject({ is_complete: false, recorded: 1 });
 });
 
 it('the reporter of node:test names the file that ran, whoever registers its tests', { timeout: 120_000 }, async () => {

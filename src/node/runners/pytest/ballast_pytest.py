@@ -510,6 +510,8 @@ class Collection:
         self.counts, self.seconds = {}, {}
         self.failed = set()
         self.names = {}
+        # True if a report has the plan.
+        self.is_told = False
 
     def file_of(self, node):
         """Returns the path of the file that a test or a collector belongs to, relative to the current folder, with slashes."""
@@ -612,6 +614,9 @@ class Collection:
         path = self.file_of(item)
         # Reports are what reaches the controller of xdist, even if a worker dies.
         outcome.get_result().ballast_file = [path, self.counts.get(path, 0), self.seconds.get(path, 0)]
+        # The controller ends its workers at a signal, and gets no other message of them.
+        if hasattr(self.config, "workeroutput") and not self.is_told:
+            outcome.get_result().ballast_plan, self.is_told = self.plan, True
 
     def pytest_sessionfinish(self):
         if hasattr(self.config, "workeroutput"):
@@ -646,7 +651,7 @@ class Results:
         self.config, self.settings, self.collection = config, settings, collection
         self.runs = {}
         self.workers = 1
-        # What the workers of xdist planned; None of one that died.
+        # What the workers of xdist planned.
         self.plans = []
         self.lines = []
 
@@ -664,9 +669,13 @@ class Results:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
-        self.plans.append(getattr(node, "workeroutput", {}).get("ballast"))
+        plan = getattr(node, "workeroutput", {}).get("ballast")
+        if plan is not None:
+            self.plans.append(plan)
 
     def pytest_runtest_logreport(self, report):
+        if hasattr(report, "ballast_plan"):
+            self.plans.append(report.ballast_plan)
         # The report of a subtest has a context. Its time is in that of its test.
         if not hasattr(report, "ballast_file") or hasattr(report, "context"):
             return
@@ -687,8 +696,8 @@ class Results:
         guard.is_finished = True
 
     def finish(self, session):
-        plans = [plan for plan in self.plans if plan is not None] if self.collection is None else [self.collection.plan]
-        plan = next((each for each in plans if each is not None), None)
+        plans = self.plans if self.collection is None else [self.collection.plan]
+        plan = plans[0] if plans else None
         if plan is None:
             # A collection that failed or was interrupted is red by itself.
             raise Failure("no test file of this node is known, so nothing was recorded")
@@ -904,12 +913,17 @@ def pytest_configure(config):
         config.pluginmanager.register(collection, "ballast_collection")
     config.pluginmanager.register(Results(config, settings, collection), "ballast_results")
     os.environ[SESSION_VARIABLE] = str(os.getpid())
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, interrupt)
+    for number in END_SIGNALS:
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, interrupt)
+
+
+# Windows has no SIGHUP. Python itself handles SIGINT.
+END_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def interrupt(number, _frame):
-    """Ends pytest at SIGTERM as at SIGINT, so that it records what has run. A second signal ends it at once."""
+    """Ends pytest as at SIGINT, so that it records what has run. A second signal ends it at once."""
     signal.signal(number, signal.SIG_DFL)
     # A process that a test started by fork has this handler, too.
     if os.environ.get(SESSION_VARIABLE) != str(os.getpid()):
@@ -919,8 +933,9 @@ def interrupt(number, _frame):
 
 def pytest_unconfigure(config):
     if config.pluginmanager.has_plugin("ballast_results"):
-        if signal.getsignal(signal.SIGTERM) is interrupt:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in END_SIGNALS:
+            if signal.getsignal(number) is interrupt:
+                signal.signal(number, signal.SIG_DFL)
         os.environ.pop(SESSION_VARIABLE, None)
         guard.end()
 
