@@ -72,8 +72,8 @@ describe('the numbers of nodes of the last builds', () => {
 
   it('have the measured wall times of the builds', async () => {
     const { builds } = await counts();
-    for (const { build_id, wall, node_total } of builds)
-      expect({ wall, node_total }).toEqual({ wall: (await get(`/v1/builds/${build_id}/minutes`)).wall, node_total: 3 });
+    for (const { build_id, wall, node_count } of builds)
+      expect({ wall, node_count }).toEqual({ wall: (await get(`/v1/builds/${build_id}/minutes`)).wall, node_count: 3 });
   });
 
   it('cost what the settings of the project say, whose target counts', async () => {

@@ -1,9 +1,9 @@
-import { hasRecordedLast, type NodeLane, type Timeline } from '../timeline/timeline.js';
+import { hasLeft, hasRecordedLast, type NodeLane, type Timeline } from '../timeline/timeline.js';
 import type { LongExecution } from './floor.js';
 import { CAUSES, type CauseName, type Overrun } from './last-span.js';
 import type { Minutes } from './minutes.js';
 
-/** The node that ended last, among those that recorded their last files. Durations are seconds. */
+/** The node that ended last, among those that recorded their last files, and did not leave. Durations are seconds. */
 export interface LastNode {
   lane: NodeLane;
   /** The node that ended before it, and how much earlier. */
@@ -17,7 +17,7 @@ export interface LastNode {
 /** Null: fewer than two nodes have ended. When a node ended that recorded nothing after its last files, nobody knows. */
 export function lastNode({ nodes }: Pick<Timeline, 'nodes'>): LastNode | null {
   const ended = nodes
-    .filter(lane => lane.end !== null && hasRecordedLast(lane))
+    .filter(lane => lane.end !== null && hasRecordedLast(lane) && !hasLeft(lane))
     .sort((a, b) => b.end! - a.end! || a.node_index - b.node_index);
   const [lane, before] = ended;
   if (!lane || !before) return null;

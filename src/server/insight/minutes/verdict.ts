@@ -6,7 +6,15 @@ import { limits } from '../../../protocol/limits.js';
 import { filesAmong } from '../../../protocol/piece-path.js';
 import { median } from '../../planning/estimating/median.js';
 import { countedNodes } from '../timeline/counted-nodes.js';
-import { expectedSeconds, hasRecordedLast, hasRestarted, type NodeLane, type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
+import {
+  expectedSeconds,
+  hasLeft,
+  hasRecordedLast,
+  hasRestarted,
+  type NodeLane,
+  type Timeline,
+  wasMostlyGuessed,
+} from '../timeline/timeline.js';
 import type { FileOutcomes } from './file-outcomes.js';
 import type { LongExecution } from './floor.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay } from './last-node.js';
@@ -139,7 +147,7 @@ function ends(timeline: Timeline, minutes: Minutes, last: LastNode | null, cause
   if (!last) return counted.length === 1 && !minutes.nodes[counted[0]!.node_index]!.isLost ? 'One node ran everything.' : '';
   const { lane, before, late, first, spread } = last;
   const together = leastDelay(minutes.wall);
-  const isWhole = counted.every(each => each.start !== null && hasRecordedLast(each));
+  const isWhole = counted.every(each => each.start !== null && hasRecordedLast(each) && !hasLeft(each));
   if (spread <= together) return `${isWhole ? 'All' : 'The other'} nodes finished within ${durationText(spread)} of each other.`;
   const why = cause ? `: ${cause.text}` : '';
   if (late <= together) {

@@ -68,6 +68,11 @@ export function hasRecordedLast({ recordedAt, spans }: NodeLane): boolean {
   return recordedAt !== null && recordedAt >= (spans.at(-1)?.to ?? 0);
 }
 
+/** Reports whether other nodes got the last files of a node: it was cancelled, or fell silent and did not come back. */
+export function hasLeft({ isCancelled, spans }: NodeLane): boolean {
+  return isCancelled === true || spans.at(-1)?.lease === 'expired';
+}
+
 /** Reports whether a process of a node began again and left files, or ran files again. */
 export function hasRestarted({ spans }: Pick<NodeLane, 'spans'>): boolean {
   return spans.some(({ is_replay, lease }) => is_replay || lease === 'restarted');

@@ -167,6 +167,15 @@ it('the verdict of a node that ran the files of a lost one names that one', () =
   );
 });
 
+it.each<[string, Span['lease']]>([
+  ['fell silent', 'expired'],
+  ['was cancelled', 'cancelled'],
+])('the verdict of a node that ran the files of one that %s compares it with nodes that stayed', (_, lease) => {
+  const timeline = timelineOf([[{ ...batch(0, [90]), lease }], [batch(1, [40])], [batch(2, [40]), batch(3, [10], 90)]]);
+  if (lease === 'cancelled') timeline.nodes[0]!.isCancelled = true;
+  expect(verdict(timeline)).toMatch(/^Node 2 finished 60 s after node 1/);
+});
+
 it('the verdict of a late node tells only when its files began if it is not known when it asked for them', () => {
   const timeline = timelineOf([[batch(0, TEN)], [batch(1, TEN, 30)]]);
   expect(verdict({ ...timeline, areStartsKnown: false })).toBe(
