@@ -136,9 +136,11 @@ describe('the violations of a CI run', () => {
       code: 137,
     };
     const stayed = { ...played.starts[1]!, lastPullAt: 2 };
-    expect(isStaffed({ ciRun, starts: [left, stayed] })).toBe(true);
-    expect(isStaffed({ ciRun, starts: [{ ...left, lastPullAt: 3 }, stayed] })).toBe(false);
-    expect(isStaffed({ ciRun, starts: [left] })).toBe(false);
+    const work = [ran('a_spec.rb'), { ...ran('b_spec.rb'), job: jobName(other) }];
+    expect(isStaffed({ ciRun, ran: work, starts: [left, stayed] })).toBe(true);
+    expect(isStaffed({ ciRun, ran: work, starts: [{ ...left, lastPullAt: 3 }, stayed] })).toBe(false);
+    expect(isStaffed({ ciRun, ran: work, starts: [left] })).toBe(false);
+    expect(isStaffed({ ciRun, ran: work.slice(0, 1), starts: [left, stayed] })).toBe(false);
     expect(staffedViolationsOf(played)).toEqual([]);
     expect(staffedViolationsOf({ ...played, ran: [ran('a_spec.rb')], verified: { ...played.verified, code: 1 } })).toEqual([
       'a node stayed until the others had left, but no node ran and recorded 1 (b_spec.rb)',

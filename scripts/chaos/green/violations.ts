@@ -54,13 +54,14 @@ export function faultlessViolationsOf(played: PlayedCiRun): string[] {
 }
 
 /** Reports whether a node of a queue pulled after the last pull of each node that left: it could get all files of these. */
-export function isStaffed({ ciRun, starts }: Pick<PlayedCiRun, 'ciRun' | 'starts'>): boolean {
+export function isStaffed({ ciRun, starts, ran }: Pick<PlayedCiRun, 'ciRun' | 'starts' | 'ran'>): boolean {
   // A node that was not killed ends with 1 if a file failed.
-  const stays = ({ job, number, code }: Start) => code === 0 || (code === 1 && !(number === 1 && job.kill));
+  const leaves = ({ job, number, code }: Start) => code !== 0 && (code !== 1 || (number === 1 && job.kill !== null));
+  // One that comes when no file is left does not wait.
+  const hasWorked = ({ job, number }: Start) => ran.some(run => run.job === jobName(job) && run.start === number);
+  const staying = starts.filter(start => !leaves(start) && hasWorked(start));
   const lastPull = (some: readonly Start[]) => Math.max(0, ...some.map(({ lastPullAt }) => lastPullAt));
-  return (
-    ciRun.jobs.every(({ mode }) => mode === 'queue') && lastPull(starts.filter(stays)) > lastPull(starts.filter(start => !stays(start)))
-  );
+  return ciRun.jobs.every(({ mode }) => mode === 'queue') && lastPull(staying) > lastPull(starts.filter(leaves));
 }
 
 /**
