@@ -6,8 +6,8 @@ export interface Clock {
   speed?: number;
   /** Its clock was right at this time, in milliseconds since 1970. */
   since?: number;
-  /** Timers of so many milliseconds are as much shorter, and those of more. */
-  shortestTimer?: number;
+  /** Which of its timers are as much shorter, from a second on. */
+  timers?: 'intervals' | 'all';
 }
 
 /** The flag of Node with which a process has this clock. */

@@ -8,10 +8,11 @@ import promises from 'node:timers/promises';
  */
 
 const READ_MILLISECONDS = 5;
+/** Shorter timers wait for what this machine does, which is not faster. */
+const SHORTEST_TIMER_MILLISECONDS = 1000;
 const { searchParams: settings } = new URL(import.meta.url);
 const speed = Number(settings.get('speed') ?? 1);
 const since = Number(settings.get('since') ?? 0);
-const shortestTimer = Number(settings.get('shortestTimer') ?? Infinity);
 const file = settings.get('file');
 
 const trueNow = Date.now;
@@ -30,14 +31,15 @@ Date.now = () => {
 
 if (speed !== 1) {
   performance.now = () => trueUptime() * speed;
-  const shortened = (delay = 0) => (delay < shortestTimer ? delay : delay / speed);
-  const { setTimeout, setInterval } = globalThis;
+  const shortened = (delay = 0) => (delay < SHORTEST_TIMER_MILLISECONDS ? delay : delay / speed);
+  const { setInterval, setTimeout } = globalThis;
   const { setTimeout: sleep } = promises;
-  const timers = {
-    setTimeout: (callback: () => void, delay?: number, ...args: []) => setTimeout(callback, shortened(delay), ...args),
-    setInterval: (callback: () => void, delay?: number, ...args: []) => setInterval(callback, shortened(delay), ...args),
-  };
-  Object.assign(globalThis, timers);
-  promises.setTimeout = (delay, value, options) => sleep(shortened(delay), value, options);
-  syncBuiltinESMExports();
+  const interval = (callback: () => void, delay?: number, ...args: []) => setInterval(callback, shortened(delay), ...args);
+  const timeout = (callback: () => void, delay?: number, ...args: []) => setTimeout(callback, shortened(delay), ...args);
+  Object.assign(globalThis, { setInterval: interval });
+  if (settings.get('timers') === 'all') {
+    Object.assign(globalThis, { setTimeout: timeout });
+    promises.setTimeout = (delay, value, options) => sleep(shortened(delay), value, options);
+    syncBuiltinESMExports();
+  }
 }

@@ -13,9 +13,6 @@ export type Processes = { number: 1 } | { number: number; cluster: string };
 /** The parts of a scenario that its servers depend on. */
 type ServerScenario = Pick<Scenario, 'leases' | 'speed' | 'clockHours' | 'number' | 'pieces'>;
 
-/** Shorter timers of a server are bounds of its disk and database, which are not faster. */
-const SHORTEST_TIMER_MILLISECONDS = 10_000;
-
 /** Runs the servers of a scenario, and performs what operators and machine failures do to them. */
 export class Operator {
   readonly #clocks: string[];
@@ -137,8 +134,9 @@ export class Operator {
   /** Starts the servers that do not run. */
   async #start(): Promise<void> {
     const starts = this.#servers.map(async (server, i) => {
-      const clock = { file: this.#clocks[i]!, speed: this.#speed, since: this.since, shortestTimer: SHORTEST_TIMER_MILLISECONDS };
-      return server ?? startServer({ ...this.place.server, flags: this.#flags, nodeArgs: [clockImport(clock)] });
+      // Its timeouts are bounds of its disk and its database, which are not faster.
+      const clock = clockImport({ file: this.#clocks[i]!, speed: this.#speed, since: this.since, timers: 'intervals' });
+      return server ?? startServer({ ...this.place.server, flags: this.#flags, nodeArgs: [clock] });
     });
     for (const [i, server] of (await Promise.all(starts)).entries()) this.#servers[i] = server;
   }

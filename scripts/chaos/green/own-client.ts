@@ -29,9 +29,6 @@ export const BRANCH = 'main';
 
 const HANG_TIMEOUT_MILLISECONDS = 120_000;
 
-/** Heartbeats and repeated pulls are as much faster as what the server makes of them. */
-const SHORTEST_TIMER_MILLISECONDS = 1000;
-
 const QUEUE = `
 export JOB=$$
 exec "$BALLAST_NODE" "$BALLAST_MAIN" queue --stdin $REPORT_FLAGS $FLAGS -- $RUNNER {} < list.txt
@@ -91,7 +88,6 @@ export function startJob(
   const fallbackFlag = job.fallback ? '--fallback' : '';
   const limitFlag = job.timeLimitSeconds === null ? '' : `--time-limit ${job.timeLimitSeconds}s`;
   const queueFlags = [fallbackFlag, limitFlag, job.pieces ? '--pieces' : '', runner.losesExitCode ? '' : job.flags].join(' ');
-  const clock = { speed: scenario.speed, shortestTimer: SHORTEST_TIMER_MILLISECONDS };
   const standIn: StandIn = {
     cases: run.cases,
     caseSeconds: scenario.pieces?.caseSeconds ?? 0,
@@ -101,7 +97,7 @@ export function startJob(
   if (scenario.pieces) writeFileSync(join(folder, 'pytest'), PYTEST, { mode: 0o755 });
   return spawnJob(['sh', '-c', job.mode === 'queue' ? QUEUE : SPLIT], folder, {
     ...environment(scenario, run, url, job),
-    NODE_OPTIONS: clockImport(clock),
+    NODE_OPTIONS: clockImport({ speed: scenario.speed, timers: 'all' }),
     BALLAST_NODE: process.execPath,
     BALLAST_MAIN: MAIN,
     BALLAST_RETRIES: String(job.retries),
