@@ -178,7 +178,8 @@ export class Leases {
 
   /**
    * Tells whether a node, for which no file is left, should wait for files of nodes that are at work. One node waits in any case, and others if nodes
-   * are silent: as many as these have files.
+   * are silent: as many as these have files. A node leaves only in favour of those with lower indices: of two that wait, and that two processes know,
+   * each would otherwise leave in favour of the other.
    */
   standsBy(node: number): boolean {
     const now = this.policy.uptime();
@@ -187,13 +188,18 @@ export class Leases {
     for (const [other, { batch, from, heardAt }] of this.#active) {
       if (other === node || batch.lease !== undefined) continue;
       atWork += 1;
+      this.#standbys.delete(other);
       if (now - Math.max(from, heardAt) > MISSED_MILLISECONDS) silentFiles += batch.files.length;
     }
     const { since } = this.#standbys.get(node) ?? { since: now };
     this.#standbys.delete(node);
-    for (const [other, { heardAt }] of this.#standbys) if (now - heardAt >= STANDBY_SILENCE_MILLISECONDS) this.#standbys.delete(other);
+    let standingBy = 0;
+    for (const [other, { heardAt }] of this.#standbys) {
+      if (now - heardAt >= STANDBY_SILENCE_MILLISECONDS) this.#standbys.delete(other);
+      else if (other < node) standingBy += 1;
+    }
     const wanted = Math.max(silentFiles, atWork > 0 && now - since < STANDBY_MILLISECONDS ? 1 : 0);
-    if (this.#standbys.size >= wanted) return false;
+    if (standingBy >= wanted) return false;
     this.#standbys.set(node, { since, heardAt: now });
     return true;
   }

@@ -156,32 +156,44 @@ describe('what other processes heard of a node', () => {
 describe('a node for which no file is left', () => {
   it('stands by while others work, alone, and gets the files of one that dies', () => {
     const play = started();
-    const held = pull(play, 0);
-    const second = pull(play, 1);
-    drain(play, 2);
-    expect(play.queue.standsBy(2)).toBe(true);
-    expect(pull(play, 1)).toEqual([]);
-    expect(play.queue.standsBy(1)).toBe(false);
+    const held = pull(play, 1);
+    const second = pull(play, 2);
+    drain(play, 0);
+    expect(play.queue.standsBy(0)).toBe(true);
+    expect(pull(play, 2)).toEqual([]);
+    expect(play.queue.standsBy(2)).toBe(false);
     for (let i = 0; i < 17; i++) {
       play.now += 5 * SECOND;
-      expect([pull(play, 2), play.queue.standsBy(2)]).toEqual([[], true]);
+      expect([pull(play, 0), play.queue.standsBy(0)]).toEqual([[], true]);
     }
     play.now += 5 * SECOND;
-    expect(pull(play, 2)).toEqual(held);
-    expect([pull(play, 2), play.queue.standsBy(2)]).toEqual([[], false]);
-    expect(sorted([...held, ...second, ...play.queue.filesOf(2)].filter((file, i, all) => all.indexOf(file) === i))).toEqual(ALL);
+    expect(pull(play, 0)).toEqual(held);
+    // It does not stand by now.
+    expect(play.queue.standsBy(2)).toBe(true);
+    expect([pull(play, 0), play.queue.standsBy(0)]).toEqual([[], false]);
+    expect(sorted([...held, ...second, ...play.queue.filesOf(0)].filter((file, i, all) => all.indexOf(file) === i))).toEqual(ALL);
   });
 
   it('takes the place of one that stood by and died', () => {
     const play = started();
-    pull(play, 0);
     pull(play, 1);
-    drain(play, 2);
-    expect(play.queue.standsBy(2)).toBe(true);
+    pull(play, 2);
+    drain(play, 0);
+    expect(play.queue.standsBy(0)).toBe(true);
     play.now += 14 * SECOND;
-    expect([pull(play, 1), play.queue.standsBy(1)]).toEqual([[], false]);
+    expect([pull(play, 2), play.queue.standsBy(2)]).toEqual([[], false]);
     play.now += SECOND;
-    expect(play.queue.standsBy(1)).toBe(true);
+    expect(play.queue.standsBy(2)).toBe(true);
+  });
+
+  it('does not leave in favour of one that leaves in its favour, when two servers each know one of them', () => {
+    const [one, other] = [started(), started()];
+    for (const play of [one, other]) {
+      pull(play, 0);
+      drain(play, 1);
+    }
+    expect([one.queue.standsBy(1), other.queue.standsBy(2)]).toEqual([true, true]);
+    expect([one.queue.standsBy(2), other.queue.standsBy(1)]).toEqual([false, true]);
   });
 
   it('leaves after five minutes, unless another node is silent', () => {
