@@ -171,7 +171,8 @@ it.each<[string, Span['lease']]>([
   ['fell silent', 'expired'],
   ['was cancelled', 'cancelled'],
 ])('the verdict of a node that ran the files of one that %s compares it with nodes that stayed', (_, lease) => {
-  const timeline = timelineOf([[{ ...batch(0, [90]), lease }], [batch(1, [40])], [batch(2, [40]), batch(3, [10], 90)]]);
+  const timeline = timelineOf([[batch(0, [90])], [batch(1, [40])], [batch(2, [40]), batch(3, [10], 90)]]);
+  timeline.nodes[0]!.spans[0]!.lease = lease;
   if (lease === 'cancelled') timeline.nodes[0]!.isCancelled = true;
   expect(verdict(timeline)).toMatch(/^Node 2 finished 60 s after node 1/);
 });
