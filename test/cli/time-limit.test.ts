@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { expectCompleteness } from '../harness/completeness.js';
+import { expectCompleteness, getCompleteness } from '../harness/completeness.js';
 import { sortPaths } from '../harness/messages.js';
 import { ended, runBallast } from '../harness/process.js';
 import { startServerOnDisk } from '../harness/server.js';
@@ -57,6 +57,17 @@ describe('a test file that hangs', () => {
     const { verdict, failed, missing } = (await server.get(`/v1/builds/${build.id}/minutes`)).json;
     expect(verdict).toContain(HUNG);
     expect([failed, missing]).toEqual([[expect.objectContaining({ path: HUNG })], [expect.objectContaining({ path: HUNG })]]);
+  });
+
+  it('leaves out the rest of its batch if three in a row hang alone', async () => {
+    const [server, suite] = [await startServerOnDisk(), makeSuite('sleep 600')];
+    for (const file of FILES) writeFileSync(join(suite.folder, file), 'sleep 600');
+    const run = await suite.run(server, 0, ['queue', 'test/*.sh', ...JUNIT, '--time-limit', '1s', '--', 'sh', 'runner.sh', '{}']);
+    expect(run).toMatchObject(
+      ended(1, /3 test files in a row hung alone, as if each would: \d other test files? of this batch (is|are) not run, and fails?\n/),
+    );
+    const { json } = await getCompleteness(server, { ...BUILD, node_build_id: '7' });
+    expect(sortPaths(json.handed_out_not_recorded.map(({ path }: { path: string }) => path))).toEqual(FILES);
   });
 
   it('is not ended with --time-limit off', async () => {

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { durationText } from '../../base/duration.js';
-import { pluralize } from '../../base/plural.js';
+import { agree, pluralize } from '../../base/plural.js';
 import { printToStderr } from '../../base/terminal.js';
 import { faultText, UsageError } from '../../base/usage-error.js';
 import { pieceOf } from '../../protocol/piece-path.js';
@@ -37,6 +37,9 @@ export class CommandNotStarted extends Error {
     super(message);
   }
 }
+
+/** A batch none of whose files would end must not take its limit for each of them. */
+const MOST_HUNG_IN_A_ROW = 3;
 
 /** The exit code of a shell for a command that exists and cannot be run. */
 const CANNOT_RUN = 126;
@@ -153,10 +156,20 @@ export class NodeRun {
 
   async #runEach(files: readonly PlannedFile[]): Promise<BatchResult> {
     const results: BatchResult[] = [];
+    let hungInARow = 0;
     for (const [i, file] of files.entries()) {
       if (this.runner.signal !== null) break;
+      if (hungInARow === MOST_HUNG_IN_A_ROW) {
+        const rest = files.slice(i);
+        printToStderr(
+          `${hungInARow} test files in a row hung alone, as if each would: ${pluralize(rest.length, 'other test file')} of this batch ${agree(rest.length, 'is', 'are')} not run, and ${agree(rest.length, 'fails', 'fail')}`,
+        );
+        results.push(this.#note(notRunResult(rest)));
+        break;
+      }
       printToStderr(`running ${file.path} alone (${i + 1} of ${files.length})`);
       results.push(await this.#runFiles([file]));
+      hungInARow = this.hung.has(file.path) ? hungInARow + 1 : 0;
     }
     return joined(results);
   }
