@@ -6,7 +6,7 @@ export interface Clock {
   speed?: number;
   /** Its clock was right at this time, in milliseconds since 1970. */
   since?: number;
-  /** Which of its timers are as much shorter, from a second on. */
+  /** Which of its long timers are as much shorter. */
   timers?: 'intervals' | 'all';
 }
 

@@ -8,8 +8,9 @@ import promises from 'node:timers/promises';
  */
 
 const READ_MILLISECONDS = 5;
-/** Shorter timers wait for what this machine does, which is not faster. */
-const SHORTEST_TIMER_MILLISECONDS = 1000;
+/** Shorter ones wait for what this machine does, which is not faster: a server waits for an answer of its database in intervals of 3 s. */
+const SHORTEST_INTERVAL_MILLISECONDS = 10_000;
+const SHORTEST_TIMEOUT_MILLISECONDS = 1000;
 const { searchParams: settings } = new URL(import.meta.url);
 const speed = Number(settings.get('speed') ?? 1);
 const since = Number(settings.get('since') ?? 0);
@@ -31,15 +32,17 @@ Date.now = () => {
 
 if (speed !== 1) {
   performance.now = () => trueUptime() * speed;
-  const shortened = (delay = 0) => (delay < SHORTEST_TIMER_MILLISECONDS ? delay : delay / speed);
+  const shortened = (shortest: number, delay = 0) => (delay < shortest ? delay : delay / speed);
   const { setInterval, setTimeout } = globalThis;
   const { setTimeout: sleep } = promises;
-  const interval = (callback: () => void, delay?: number, ...args: []) => setInterval(callback, shortened(delay), ...args);
-  const timeout = (callback: () => void, delay?: number, ...args: []) => setTimeout(callback, shortened(delay), ...args);
+  const interval = (callback: () => void, delay?: number, ...args: []) =>
+    setInterval(callback, shortened(SHORTEST_INTERVAL_MILLISECONDS, delay), ...args);
+  const timeout = (callback: () => void, delay?: number, ...args: []) =>
+    setTimeout(callback, shortened(SHORTEST_TIMEOUT_MILLISECONDS, delay), ...args);
   Object.assign(globalThis, { setInterval: interval });
   if (settings.get('timers') === 'all') {
     Object.assign(globalThis, { setTimeout: timeout });
-    promises.setTimeout = (delay, value, options) => sleep(shortened(delay), value, options);
+    promises.setTimeout = (delay, value, options) => sleep(shortened(SHORTEST_TIMEOUT_MILLISECONDS, delay), value, options);
     syncBuiltinESMExports();
   }
 }
