@@ -36,7 +36,7 @@ describe('the first build', () => {
     await tab.clock.install();
     const [line] = (await client.get('/v1/build_summaries')).json.builds;
     await visit(tab, `/p/${name}/builds/${line.ci_run_id}`);
-    await tab.getByText('1 of 2 nodes is at work').waitFor();
+    await tab.getByText('1 of at most 2 nodes is at work').waitFor();
     const answer = (path: string) => tab.waitForResponse(response => response.url().endsWith(path));
     for (const path of ['/minutes', '/timeline']) {
       const same = answer(path);

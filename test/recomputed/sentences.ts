@@ -8,7 +8,8 @@ type Check = (told: string[], figures: Figures, minutes: any) => boolean;
 const DURATION = '(\\d[\\d.]* (?:ms|s|[mhd] \\d+ [smh]))';
 const NODES = 'Nodes? ([\\d, ]+(?: and \\d+ more)?)';
 const MORE = `(?:, ${DURATION} more than node (\\d+))?`;
-const MISSING = '(?:: (\\d+) test files? (?:is|are) missing)?';
+const MISSING_FILES = '(\\d+) test files? (?:is|are) missing \\((\\S+)(?: and \\d+ more)?\\)';
+const MISSING = `(?:: ${MISSING_FILES})?`;
 
 const names = (indexes: number[]) => `${indexes.slice(0, 5).join(', ')}${indexes.length > 5 ? ` and ${indexes.length - 5} more` : ''}`;
 const which = ({ nodes }: Figures, is: (node: Figures['nodes'][number]) => boolean) => names([...nodes.keys()].filter(i => is(nodes[i]!)));
@@ -16,7 +17,8 @@ const which = ({ nodes }: Figures, is: (node: Figures['nodes'][number]) => boole
 export const isTold = (told: string | undefined, seconds: number) =>
   [-0.001, 0, 0.001].some(error => durationText(seconds + error) === told);
 const factor = (value: number) => `${value < 9.95 ? value.toFixed(1) : Math.round(value)}x`;
-const isCount = (told: string | undefined, { missing }: Figures) => told === undefined || Number(told) === missing.size;
+const areMissing = (told: string | undefined, path: string | undefined, { missing }: Figures) =>
+  told === undefined || (Number(told) === missing.size && missing.has(path!));
 /** A time of the last batch is a part of that of the node. */
 const isPartOf = (told: string | undefined, seconds: number, isLast: boolean) =>
   isTold(told, seconds) || (isLast && Number.parseFloat(told!) <= seconds + 0.5);
@@ -78,17 +80,17 @@ const isCause = (told: string | undefined, node: string, figures: Figures, minut
 const LOSSES: [string, Check][] = [
   [
     `^${NODES} recorded nothing after the last files that (?:it|they) got${MISSING}\\.$`,
-    ([told, count], f) => told === which(f, ({ isLost }) => isLost) && isCount(count, f),
+    ([told, count, path], f) => told === which(f, ({ isLost }) => isLost) && areMissing(count, path, f),
   ],
   [
     `^${NODES} recorded nothing${MISSING}\\.$`,
-    ([told, count], f) => !f.isQueue && told === which(f, ({ start }) => start === null) && isCount(count, f),
+    ([told, count, path], f) => !f.isQueue && told === which(f, ({ start }) => start === null) && areMissing(count, path, f),
   ],
   [
-    `^(\\d+) test files? (?:is|are) missing: (?:(no node)|${NODES.replace('N', 'n')}) got (?:it|them)\\.$`,
-    ([count, none, told], f) => {
+    `^${MISSING_FILES}: (?:(no node)|${NODES.replace('N', 'n')}) got (?:it|them)\\.$`,
+    ([count, path, none, told], f) => {
       const had = new Set([...f.missing.values()].filter(node => node !== null));
-      return isCount(count, f) && (none !== undefined ? had.size === 0 : told === names([...had].sort((a, b) => a - b)));
+      return areMissing(count, path, f) && (none !== undefined ? had.size === 0 : told === names([...had].sort((a, b) => a - b)));
     },
   ],
 ];

@@ -60,7 +60,7 @@ function addQueue(program: Command, context: NodeContext): void {
     .addOption(
       new Option(
         '--order <name>',
-        'order of the test files: failing-first, where those that failed in the newest run of the branch and new ones are first in builds of more than a minute (default), or slowest-first',
+        'order of the test files: failing-first (default): first those that failed in the newest run of the branch, then those never measured; or slowest-first',
       )
         .choices(['failing-first', 'slowest-first'])
         .env('BALLAST_ORDER'),

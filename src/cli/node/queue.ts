@@ -62,7 +62,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
     const recordAndWait = async () => {
       recordCode = await recordRemaining();
       if (recordCode !== exitCodes.done) return false;
-      printToStderr('no test file is left; waiting for a short time, to run the files of a node that dies before it ends');
+      printToStderr('no test file is left; waiting up to 5 minutes, longer if a node is silent, for files of nodes that die');
       return true;
     };
     const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches, cancelled, recordAndWait));
@@ -134,7 +134,13 @@ async function runBatches(
       }
       seconds = secondsSince(began);
       for (const { path } of batch.files) ran.add(path);
-      batch = await unlessInterrupted(queueClient.nextBatch(batch, result, events));
+      const next = await unlessInterrupted(queueClient.nextBatch(batch, result, events));
+      if (runner.signal) {
+        // The server may not know yet that this batch has ended.
+        await queueClient.cancel({ batch, failed: result.failed });
+        return;
+      }
+      batch = next;
     }
     const lines = forecast && !runner.signal ? [endLine(forecast, startedAt, seconds), cuttingLine(forecast)] : [];
     for (const line of lines) if (line !== null) printToStderr(line);

@@ -18,6 +18,8 @@ interface EndedBatch {
 export interface BatchReports extends ReportResults {
   /** The files of the batch, as reports name them. */
   list: ListedFiles;
+  /** The last file of each report that may have been cut off. */
+  cutOff: readonly string[];
   /** The number of reports that could be read. */
   count: number;
   /** Why reports could not be read, without XML of other kinds. */

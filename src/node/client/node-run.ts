@@ -162,7 +162,7 @@ export class NodeRun {
       if (hungInARow === MOST_HUNG_IN_A_ROW) {
         const rest = files.slice(i);
         printToStderr(
-          `${hungInARow} test files in a row hung alone, as if each would: ${pluralize(rest.length, 'other test file')} of this batch ${agree(rest.length, 'is', 'are')} not run, and ${agree(rest.length, 'fails', 'fail')}`,
+          `${hungInARow} test files in a row hung alone, so ${pluralize(rest.length, 'other test file')} of this batch ${agree(rest.length, 'fails', 'fail')} without being run`,
         );
         results.push(this.#note(notRunResult(rest)));
         break;
@@ -200,13 +200,15 @@ export class NodeRun {
       const paths = files.map(({ path }) => path);
       const command = this.#commandFor(paths, selecting?.selection.args ?? []);
       const environment = { ...this.#environmentOf(this.commandCount), ...selecting?.selection.environment };
+      const began = performance.now();
+      const passedBefore = () => this.#passedResult(files, (performance.now() - began) / 1000);
       let passed = notRunResult(files);
       // What a runner reports when it is ended may be of files that were cut off.
-      const limit = this.#limitOf(files, async () => void (passed = await this.#passedResult(files)));
+      const limit = this.#limitOf(files, async () => void (passed = await passedBefore()));
       const ended = await this.runner.run(command, environment, undefined, limit);
       if (ended.startError !== null)
         throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
-      if (this.runner.signal !== null) return { result: await this.#passedResult(files), reports: null, remedy, isHung: false };
+      if (this.runner.signal !== null) return { result: await passedBefore(), reports: null, remedy, isHung: false };
       if (ended.isHung) {
         this.#tellHung(files, piece, limit!.seconds);
         return { result: passed, reports: null, remedy, isHung: true };
@@ -290,11 +292,16 @@ export class NodeRun {
     printToStderr(`${hungText(what, seconds)}, and was ended${isAlone ? '' : ': running alone each test file that has not passed'}`);
   }
 
-  /** The command did not end by itself: only the files that passed in a report are known to have run. */
-  async #passedResult(files: readonly PlannedFile[]): Promise<BatchResult> {
+  /**
+   * The command did not end by itself: only the files that passed in a report are known to have run, but for those that may have been cut off after a
+   * test that passed. Where files took more time than the command, several ran at once, and each may have been.
+   */
+  async #passedResult(files: readonly PlannedFile[], elapsed: number): Promise<BatchResult> {
     if (this.reportGlobs.length === 0) return notRunResult(files);
-    const { byFile } = await this.#readReports(files);
-    const passed = files.filter(({ path }) => byFile.get(path)?.isFailed === false);
+    const { byFile, cutOff } = await this.#readReports(files);
+    const took = [...byFile.values()].reduce((sum, { seconds }) => sum + seconds, 0);
+    if (cutOff.length > 0 && took > elapsed) return notRunResult(files);
+    const passed = files.filter(({ path }) => byFile.get(path)?.isFailed === false && !cutOff.includes(path));
     return { ...notRunResult(files), recorded: resultFromReports(passed, byFile, true).recorded };
   }
 
@@ -323,10 +330,10 @@ export class NodeRun {
       files.map(({ path }) => path),
       this.allFiles,
     );
-    const { results, count, unusable } = readReports(await this.#reportWatch.changed(), list);
+    const { results, cutOff, count, unusable } = readReports(await this.#reportWatch.changed(), list);
     for (const { message, isOtherXml } of unusable) if (isOtherXml && this.runner.signal === null) printToStderr(`WARNING: ${message}`);
     const unreadable = unusable.filter(({ isOtherXml }) => !isOtherXml).map(({ message }) => message);
-    return { ...results, list, count, unreadable };
+    return { ...results, cutOff, list, count, unreadable };
   }
 }
 

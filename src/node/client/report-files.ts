@@ -9,7 +9,7 @@ import type { KnownFiles } from '../reports/known-files.js';
 import { decodeReport, type Note, OtherXml, ReportError } from '../reports/report.js';
 import { collectResults, mergeResults, type Report, type ReportResults } from '../reports/report-results.js';
 import type { TestCase } from '../reports/test-case.js';
-import { loadedCodeOf, readJunit } from '../reports/xml/junit.js';
+import { loadedCodeOf, mayBeCutOff, readJunit } from '../reports/xml/junit.js';
 import { isTrx, readTrx } from '../reports/xml/trx.js';
 import { isFile, relativeToCwd } from './test-files.js';
 
@@ -29,7 +29,7 @@ export function readReport(path: string): Report {
     if (text.trim() === '') throw new ReportError('it is empty');
     if (isJsonReport(text)) return readJsonReport(text);
     const cases = readCases(text, sentence => printToStderr(`WARNING: ${path}: ${sentence}`));
-    return { cases, loadedCode: loadedCodeOf(text, cases) };
+    return { cases, loadedCode: loadedCodeOf(text, cases), mayBeCutOff: mayBeCutOff(text) };
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
     throw new Error(`cannot use the report ${path}: ${error.message}`, { cause: error });
@@ -39,6 +39,8 @@ export function readReport(path: string): Report {
 /** Contents of several reports together. */
 export interface ReadReports {
   results: ReportResults;
+  /** The last file of each report that may have been cut off. */
+  cutOff: string[];
   /** The number of reports that could be read. */
   count: number;
   /** Why others could not. XML of another kind may lie among reports. */
@@ -48,11 +50,14 @@ export interface ReadReports {
 /** Reads the reports of a run, as far as they can be used, and matches them to the known files. */
 export function readReports(paths: readonly string[], known: KnownFiles): ReadReports {
   const results: ReportResults[] = [];
+  const cutOff: string[] = [];
   const unusable: ReadReports['unusable'] = [];
   for (const path of paths) {
     try {
-      const { cases, loadedCode } = readReport(path);
-      results.push(collectResults(cases, known, loadedCode));
+      const { cases, loadedCode, mayBeCutOff } = readReport(path);
+      const own = collectResults(cases, known, loadedCode);
+      results.push(own);
+      if (mayBeCutOff) cutOff.push(...[...own.byFile.keys()].slice(-1));
     } catch (error) {
       const { message, cause } = error as Error;
       unusable.push({ message, isOtherXml: cause instanceof OtherXml });
@@ -61,7 +66,7 @@ export function readReports(paths: readonly string[], known: KnownFiles): ReadRe
   const merged = mergeResults(results);
   // What a broken report would have said is not known.
   const isWhole = unusable.every(({ isOtherXml }) => isOtherXml);
-  return { results: isWhole ? merged : { ...merged, loadedCode: null }, count: results.length, unusable };
+  return { results: isWhole ? merged : { ...merged, loadedCode: null }, cutOff, count: results.length, unusable };
 }
 
 /** JSON of one document, not of a line for each event. */

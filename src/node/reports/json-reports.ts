@@ -48,9 +48,10 @@ export function readJsonReport(text: string): Report {
     const json = JSON.parse(text) as Partial<RspecJson & MochaJson & JestJson & CtrfJson>;
     if (Array.isArray(json.examples)) return readRspec(json as RspecJson);
     if ([json.passes, json.pending, json.failures].every(Array.isArray))
-      return { cases: casesOfMocha(json as MochaJson), loadedCode: null };
-    if (Array.isArray(json.testResults)) return { cases: (json as JestJson).testResults.flatMap(casesOfFile), loadedCode: null };
-    if (Array.isArray(json.results?.tests)) return { cases: casesOfCtrf(json as CtrfJson), loadedCode: null };
+      return { cases: casesOfMocha(json as MochaJson), loadedCode: null, mayBeCutOff: false };
+    if (Array.isArray(json.testResults))
+      return { cases: (json as JestJson).testResults.flatMap(casesOfFile), loadedCode: null, mayBeCutOff: false };
+    if (Array.isArray(json.results?.tests)) return { cases: casesOfCtrf(json as CtrfJson), loadedCode: null, mayBeCutOff: false };
   } catch (error) {
     throw new ReportError(`it is not JSON of RSpec, Mocha, Jest, vitest or CTRF: ${(error as Error).message}`);
   }
@@ -114,7 +115,7 @@ function readRspec({ examples, summary }: RspecJson): Report {
   }));
   const errors = summary?.errors_outside_of_examples_count;
   if (errors) cases.push({ ...emptyCase, name: 'an error outside of examples', isFailed: true });
-  return { cases, loadedCode: errors === 0 ? 0 : null };
+  return { cases, loadedCode: errors === 0 ? 0 : null, mayBeCutOff: true };
 }
 
 /** No exit code says that a file without cases was loaded: Mocha ends with 0 after a path that matches nothing, or that a test.only hides. */

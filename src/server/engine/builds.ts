@@ -84,7 +84,7 @@ export async function pathsNotRun(builds: Builds, project: number, node: NodeKey
 }
 
 /** The last run that a node recorded in a build; null: there is none. */
-export async function lastRun(builds: Builds, project: number, node: NodeKey): Promise<RunHead | null> {
+async function lastRun(builds: Builds, project: number, node: NodeKey): Promise<RunHead | null> {
   const build = await builds.find(project, node);
   return (build && (await builds.runs(build.number, node.node_index)).at(-1)) ?? null;
 }

@@ -170,9 +170,9 @@ export function heartbeat(
     () => null,
     ({ queue }) => {
       const leaseSeconds = queue.heartbeat(node_index, run);
-      // Another process may have handed out a batch that this one does not know.
-      if (leaseSeconds === false) return { value: false, changes: NO_CHANGES };
-      return { value: { leaseSeconds }, changes: NO_CHANGES, isNote: true };
+      const value = leaseSeconds !== false && { leaseSeconds };
+      // Without a lease, another process may have handed out a batch that this one does not know.
+      return value && leaseSeconds !== null ? { value, changes: NO_CHANGES, isNote: true } : { value, changes: NO_CHANGES };
     },
     at,
   );

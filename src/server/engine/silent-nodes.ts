@@ -1,10 +1,9 @@
-import { lastRun } from './builds.js';
 import type { Caller } from './caller.js';
-import type { NodeKey, QueueKey } from './keys.js';
+import { type NodeKey, type QueueKey, shortDigest } from './keys.js';
 import { pathsOfQueue } from './planned-files.js';
 import type { Millis, Store } from './ports/store.js';
 import { type Batch, RAN_UNTIMED } from './queue/batch.js';
-import { batchesOf, type LeaseEnd } from './queues.js';
+import type { LeaseEnd } from './queues.js';
 import { newRun } from './recordings.js';
 
 const SERVER: Caller = { isRetry: false, hasLeft: () => false };
@@ -12,17 +11,22 @@ const SERVER: Caller = { isRetry: false, hasLeft: () => false };
 /**
  * Records what a node, whose lease ended because it was silent, had told of the files that passed: it may never record them itself. When it comes
  * back, it is told so. Returns the number of files.
+ *
+ * @param own the batches that the queue handed out itself, as they are on disk
  */
 export async function recordSilent(
   store: Store,
   key: QueueKey,
   queue: string,
+  own: readonly Batch[],
   { seq, node_index }: Pick<LeaseEnd, 'seq' | 'node_index'>,
   at: Millis,
 ): Promise<number> {
   const node: NodeKey = { ...key.build, node_index };
-  const { own } = await batchesOf(store.queues, queue);
-  const last = await lastRun(store.builds, key.project, node);
+  const build = await store.builds.find(key.project, node);
+  const runs = build ? await store.builds.runs(build.number, node_index) : [];
+  // Another CI run of the build may have a node with this number. A run that names no CI run may belong to this one.
+  const last = runs.findLast(({ ci_run }) => ci_run === 0 || ci_run === shortDigest(key.ci_run));
   const told = toldSince(own, seq, last?.created_at ?? -Infinity);
   const files = told.flatMap(batch =>
     batch.files.map((file, i) => ({ file, milliseconds: batch.times![i]!, hasFailed: batch.failed!.includes(file) })),
@@ -52,7 +56,8 @@ function toldSince(batches: readonly Batch[], seq: number, recordedAt: Millis): 
   const ofProcess = batches.filter(batch => batch.node_index === last?.node_index && batch.run === last.run && batch.seq < seq);
   // It told of a batch with which it came back only after those before were recorded.
   const returned = ofProcess.findLastIndex(({ lease }) => lease === 'returned');
-  return ofProcess
-    .slice(Math.max(0, returned))
-    .filter((batch, i) => batch.times && ((returned >= 0 && i === 0) || batch.handed_at > recordedAt));
+  const left = ofProcess.slice(Math.max(0, returned));
+  return left.filter(
+    ({ times, handed_at }, i) => times && (returned >= 0 && i === 0 ? (left[1]?.handed_at ?? Infinity) : handed_at) > recordedAt,
+  );
 }

@@ -349,6 +349,20 @@ describe('a command that hangs', () => {
     );
   });
 
+  const rspec = (...cases: string[]) => `<testsuite name="rspec">${cases.join('')}</testsuite>`;
+  it.each([
+    ['is the last in a report that its runner writes also at a signal', '0'],
+    ['is in such a report, of files that ran at once', '100'],
+  ])('does not count a file that passed so far, and %s', async (_, time) => {
+    const cases = ['a.js', 'b.js'].map(file => `<testcase name="one" file="${file}" time="${time}"/>`);
+    const { ran, recorded } = await runHanging({ reports: [rspec(...cases)], hanging: ['b.js'] });
+    const kept = time === '0' ? ['a.js'] : [];
+    expect({ ran, recorded }).toEqual({
+      ran: ['a.js,b.js,c.js', ...NAMES.filter(name => !kept.includes(name))],
+      recorded: ['a.js', 'c.js'],
+    });
+  });
+
   it('runs files alone that had failed, or of which no test had run', async () => {
     const skipped = `<testcase name="one" file="a.js" time="0"><skipped/></testcase>`;
     const { ran, recorded } = await runHanging({ reports: [makeReport(skipped, failing('b.js'))], hanging: ['c.js'] });

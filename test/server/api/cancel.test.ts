@@ -47,7 +47,7 @@ describe('a CI run', () => {
     expect(await nodes[1].cancel()).toBe(true);
     expect(await shown(server)).toMatchObject({
       ...{ ...CANCELLED, cancelled: [0, 1], line: CANCELLED, wall: 30 },
-      verdict: expect.stringMatching(/^Nodes 0, 1 were cancelled: 8 test files are missing\./) as string,
+      verdict: expect.stringMatching(/^Nodes 0, 1 were cancelled: 8 test files are missing \(\S+ and 7 more\)\./) as string,
       counted: { builds: 1, incomplete: 0, cancelled: 1, passed: 0 },
       gate: { status: 409, first: 'nodes 0, 1 were cancelled: run the CI run again', may_be_empty: false },
     });
@@ -145,7 +145,7 @@ describe('a CI run', () => {
     expect(await shown(server)).toMatchObject({
       ...{ ...MISSING, line: MISSING },
       verdict: expect.stringMatching(
-        /^Node 0 was cancelled\. Node 1 recorded nothing after the last files that it got: 8 test files are missing\./,
+        /^Node 0 was cancelled\. Node 1 recorded nothing after the last files that it got: 8 test files are missing \(\S+ and 7 more\)\./,
       ),
       counted: { builds: 1, incomplete: 1, cancelled: 0 },
       gate: { status: 409, first: 'node 0 was cancelled: run the CI run again' },

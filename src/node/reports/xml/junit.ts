@@ -35,6 +35,14 @@ const PYTEST = /<testsuite\s[^>]*\bname="pytest"/;
 /** The exit code of pytest when it loaded its files, and selected no test in them. A file that it cannot find or load gives another code. */
 const PYTEST_SELECTED_NOTHING = 5;
 
+/** The beginning of the names that pytest and rspec_junit_formatter give their suites: both write the report also when a signal ends the run. */
+const WRITTEN_AT_SIGNALS = /<testsuite\s[^>]*\bname="(?:pytest|rspec)/;
+
+/** See Report. */
+export function mayBeCutOff(xml: string): boolean {
+  return WRITTEN_AT_SIGNALS.test(xml);
+}
+
 /** See ReportResults. @param cases those of the report */
 export function loadedCodeOf(xml: string, cases: readonly TestCase[]): number | null {
   return cases.length === 0 && PYTEST.test(xml) ? PYTEST_SELECTED_NOTHING : null;

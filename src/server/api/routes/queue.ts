@@ -22,7 +22,7 @@ import type { Millis } from '../../engine/ports/store.js';
 import { type Batch, decisionOf, learnedBy } from '../../engine/queue/batch.js';
 import type { ExpectedEnd } from '../../engine/queue/expected-end.js';
 import { STANDBY_PULL_SECONDS } from '../../engine/queue/leases.js';
-import { cancel, heartbeat, type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
+import { batchesOf, cancel, heartbeat, type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
 import { refusals } from '../../engine/refusal.js';
 import { recordSilent } from '../../engine/silent-nodes.js';
 import { describeLists } from '../../engine/suites/compare-lists.js';
@@ -276,17 +276,19 @@ async function recordSilentNodes(
   { queue, endedLeases }: Pulled,
   saved: Promise<void> | null,
 ): Promise<void> {
+  const expired = endedLeases.filter(({ lease }) => lease === 'expired');
+  if (expired.length === 0) return;
   try {
     await saved;
-    for (const ended of endedLeases) {
-      if (ended.lease !== 'expired') continue;
-      const files = await recordSilent(store, key, queue.id, ended, now());
+    const { own } = await batchesOf(store.queues, queue.id);
+    for (const ended of expired) {
+      const files = await recordSilent(store, key, queue.id, own, ended, now());
       if (files === 0) continue;
       summarizer.recorded(key.project, key.build);
-      log.info({ queue: queue.name, node: ended.node_index, files }, 'recorded what a silent node had run');
+      log.info({ queue: queue.name, node: ended.node_index, files }, 'recorded files that had passed on a silent node');
     }
   } catch (err) {
-    log.error({ err, queue: queue.name }, 'could not record what silent nodes had run');
+    log.error({ err, queue: queue.name }, 'could not record files that had passed on silent nodes');
   }
 }
 

@@ -122,11 +122,11 @@ export function copyOf(batches: readonly Batch[]): Batch[] {
 }
 
 /** Tells whether a replay that the node was handed before answers this pull, too. */
-export function isSameReplay(replay: Batch, { run, recordedRunId, acknowledges }: Pull, files: readonly number[]): boolean {
+export function isSameReplay(replay: Batch, { run, recordedRunId, acknowledges, heartbeats }: Pull, files: readonly number[]): boolean {
   if (!replay.isReplay || replay.build_subset_id !== recordedRunId) return false;
   if (replay.run === run) return true;
-  // An earlier process of the node got it, and did not run or lose it.
-  return acknowledges === true && !replay.failed && !isRequeued(replay) && replay.files.length === files.length;
+  // An earlier process of the node got it, and did not run or lose it. A process that sends heartbeats has a lease of its own.
+  return acknowledges === true && !heartbeats && !replay.failed && !isRequeued(replay) && replay.files.length === files.length;
 }
 
 /** Returns 1 for each file of the queue that is handed out after these batches, applied in order, and 0 for the others. */

@@ -216,14 +216,14 @@ function largestLoss({ parts }: Minutes, names: readonly Loss[]): MinutePartAnsw
 }
 
 /**
- * Names the nodes that recorded nothing, and the number of missing files, as a sentence; empty: none. It comes first, however little time that cost.
+ * Names the nodes that recorded nothing, and what is missing, as a sentence; empty: none. It comes first, however little time that cost.
  */
 export function lossesOf(timeline: Timeline, { nodes: minutes }: Minutes, missing: MinutesAnswer['missing']): string {
   const { nodes, kind } = timeline;
   const cancelled = nodes.filter(({ isCancelled }) => isCancelled);
   const lost = nodes.filter(({ node_index, isCancelled }) => minutes[node_index]!.isLost && !isCancelled);
   const never = countedNodes(timeline).filter(({ start }) => start === null);
-  const files = missing.length === 0 ? '' : `${pluralize(missing.length, 'test file is', 'test files are')} missing`;
+  const files = missing.length === 0 ? '' : missingText(missing);
   const absent = [
     ...(cancelled.length > 0 && missing.length > 0
       ? [`${nodesText(indexesOf(cancelled))} ${agree(cancelled.length, 'was', 'were')} cancelled`]
@@ -235,6 +235,13 @@ export function lossesOf(timeline: Timeline, { nodes: minutes }: Minutes, missin
   ];
   if (absent.length === 0) return files && `${files}: ${handedTo(missing)}.`;
   return `${absent.join('. ')}${files && `: ${files}`}.`;
+}
+
+/** Names one of the missing files: one that hangs is missing alone. */
+function missingText(missing: MinutesAnswer['missing']): string {
+  const { length } = missing;
+  const name = shortened(missing[0]!.path, NAME_CHARACTERS);
+  return `${pluralize(length, 'test file is', 'test files are')} missing (${name}${length > 1 ? ` and ${length - 1} more` : ''})`;
 }
 
 /** Names the nodes that were run again and got nothing, as a sentence: the gate does not take the build for complete. Empty: none. */

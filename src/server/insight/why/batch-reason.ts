@@ -60,7 +60,7 @@ function firstReason({ node_index }: BatchFacts, { failed, unmeasured }: NonNull
     ...(failed > 0 ? [`${filesText(failed)} failed in the newest run of the branch`] : []),
     ...(unmeasured > 0 ? [`${filesText(unmeasured)} ${agree(unmeasured, 'was', 'were')} never measured`] : []),
   ];
-  return `Node ${node_index} got files that go first: ${why.join(', and ')}. Such a batch has one file, or files of ${durationText(target)}, so that their results are known early.`;
+  return `Node ${node_index} got files that go first: ${why.join(', and ')}. Such a batch has one file, or up to ${durationText(target)} of files, so that results come early.`;
 }
 
 function filesText(files: number): string {

@@ -83,6 +83,19 @@ describe('a node that sends heartbeats', () => {
     expect(drain(play, 1)).toEqual(lost);
   });
 
+  it('has a lease also when it restarts again before it has run anything', () => {
+    const play = started();
+    const lost = pull(play, 0);
+    pull(play, 1);
+    for (const run of ['run-2', 'run-3']) {
+      play.now += SECOND;
+      expect(play.pull(0, { ...BEATS, run, isFirstRequest: true })).toEqual(lost);
+      expect(play.queue.heartbeat(0, run)).toBe(90);
+    }
+    work(play, [1], 90);
+    expect(drain(play, 1)).toEqual(expect.arrayContaining(lost));
+  });
+
   it('is not silent while no node reaches the server', () => {
     const play = started();
     const kept = pull(play, 0);
