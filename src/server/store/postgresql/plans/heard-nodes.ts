@@ -17,7 +17,7 @@ export class HeardNodes {
   /** @param queues the queues that this process has in memory */
   constructor(
     readonly database: Database,
-    readonly queues: () => Iterable<OpenQueue>,
+    readonly queues: () => Iterable<Pick<OpenQueue, 'id' | 'queue'>>,
     readonly lease: LeasePolicy,
   ) {
     this.#timer = setInterval(() => {

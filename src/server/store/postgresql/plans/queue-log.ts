@@ -116,7 +116,9 @@ const NO_QUEUE: Saving<null> = { value: null, saved: null };
 export class QueueLog {
   readonly #cache: QueueCache<Open>;
   /** Queues whose state in memory was wrong: when they are read again, they take over what no journal has. */
-  readonly #dropped = new LRUCache<string, NonNullable<Shared['before']>>({ maxSize: Math.floor(memoryBounds.queues / 4) });
+  readonly #dropped = new LRUCache<string, NonNullable<Shared['before']> & { id: string }>({
+    maxSize: Math.floor(memoryBounds.queues / 4),
+  });
   /** Calls that wait for a flight, by the digest of their key. */
   readonly #waiting = new Map<string, Call[]>();
   /** Queues that have a turn. */
@@ -141,9 +143,9 @@ export class QueueLog {
     return this.#cache.load();
   }
 
-  /** The queues in memory. */
-  get open(): Iterable<OpenQueue> {
-    return this.#cache.values();
+  /** The queues in memory, and those that are to be read again: only this process may have heard of their nodes. */
+  get open(): Iterable<Pick<OpenQueue, 'id' | 'queue'>> {
+    return [...this.#dropped.values(), ...this.#cache.values()];
   }
 
   #call(key: string, call: Call): void {
@@ -399,9 +401,9 @@ export class QueueLog {
     this.#cache.delete(key);
     turn.state = UNREAD;
     if (state.is === 'unread' || state.is === 'behind') return;
-    const { queue } = state.open;
+    const { id, queue } = state.open;
     // Also one that is too large, because it is read again at once.
     const size = Math.min(bytesOf(state.open), this.#dropped.maxSize);
-    this.#dropped.set(key, { queue, answering: state.is === 'ran' ? state.answering : queue.answering }, { size });
+    this.#dropped.set(key, { id, queue, answering: state.is === 'ran' ? state.answering : queue.answering }, { size });
   }
 }
