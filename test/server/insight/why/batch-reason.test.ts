@@ -39,7 +39,7 @@ describe('the reason for a batch', () => {
       'its files go first',
       { first: { failed: 1, unmeasured: 2 } },
       { target: 4 },
-      'Node 3 got files that go first: one file failed in the newest run of the branch, and 2 files were never measured. Such a batch has one file, or files of 4.0 s, so that',
+      'Node 3 got files that go first: one file failed in the newest run of the branch, and 2 files were never measured. Such a batch has one file, or up to 4.0 s of files, so that',
     ],
     [
       'its file was never measured',
