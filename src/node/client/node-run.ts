@@ -200,15 +200,14 @@ export class NodeRun {
       const paths = files.map(({ path }) => path);
       const command = this.#commandFor(paths, selecting?.selection.args ?? []);
       const environment = { ...this.#environmentOf(this.commandCount), ...selecting?.selection.environment };
-      const began = performance.now();
-      const passedBefore = () => this.#passedResult(files, (performance.now() - began) / 1000);
       let passed = notRunResult(files);
       // What a runner reports when it is ended may be of files that were cut off.
-      const limit = this.#limitOf(files, async () => void (passed = await passedBefore()));
+      const limit = this.#limitOf(files, async seconds => void (passed = await this.#passedResult(files, seconds)));
       const ended = await this.runner.run(command, environment, undefined, limit);
       if (ended.startError !== null)
         throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
-      if (this.runner.signal !== null) return { result: await passedBefore(), reports: null, remedy, isHung: false };
+      if (this.runner.signal !== null)
+        return { result: await this.#passedResult(files, ended.seconds), reports: null, remedy, isHung: false };
       if (ended.isHung) {
         this.#tellHung(files, piece, limit!.seconds);
         return { result: passed, reports: null, remedy, isHung: true };
@@ -226,9 +225,9 @@ export class NodeRun {
     }
   }
 
-  #limitOf(files: readonly PlannedFile[], reached = async () => {}): CommandLimit | null {
+  #limitOf(files: readonly PlannedFile[], reached = async (_seconds: number) => {}): CommandLimit | null {
     const seconds = timeLimitOf(files, this.policy);
-    return seconds === null ? null : { seconds, reached };
+    return seconds === null ? null : { seconds, reached: () => reached(seconds) };
   }
 
   #environmentOf(number: number): NodeJS.ProcessEnv {

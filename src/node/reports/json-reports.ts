@@ -48,10 +48,9 @@ export function readJsonReport(text: string): Report {
     const json = JSON.parse(text) as Partial<RspecJson & MochaJson & JestJson & CtrfJson>;
     if (Array.isArray(json.examples)) return readRspec(json as RspecJson);
     if ([json.passes, json.pending, json.failures].every(Array.isArray))
-      return { cases: casesOfMocha(json as MochaJson), loadedCode: null, mayBeCutOff: false };
-    if (Array.isArray(json.testResults))
-      return { cases: (json as JestJson).testResults.flatMap(casesOfFile), loadedCode: null, mayBeCutOff: false };
-    if (Array.isArray(json.results?.tests)) return { cases: casesOfCtrf(json as CtrfJson), loadedCode: null, mayBeCutOff: false };
+      return { cases: casesOfMocha(json as MochaJson), loadedCode: null };
+    if (Array.isArray(json.testResults)) return { cases: (json as JestJson).testResults.flatMap(casesOfFile), loadedCode: null };
+    if (Array.isArray(json.results?.tests)) return { cases: casesOfCtrf(json as CtrfJson), loadedCode: null };
   } catch (error) {
     throw new ReportError(`it is not JSON of RSpec, Mocha, Jest, vitest or CTRF: ${(error as Error).message}`);
   }

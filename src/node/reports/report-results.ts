@@ -17,8 +17,8 @@ export interface Report {
   cases: TestCase[];
   /** As in ReportResults. */
   loadedCode: number | null;
-  /** Its runner writes it also when a signal ends the run: the last file in it may have been cut off. */
-  mayBeCutOff: boolean;
+  /** Its runner writes it also when a signal ends the run: the last file in it may have been cut off. Missing: it is written at the end only. */
+  mayBeCutOff?: boolean;
 }
 
 export interface ReportResults {

@@ -83,15 +83,15 @@ export async function pathsNotRun(builds: Builds, project: number, node: NodeKey
   return new Set([...haveRun].filter(([, ran]) => !ran).map(([path]) => path));
 }
 
-/** The last run that a node recorded in a build; null: there is none. */
-async function lastRun(builds: Builds, project: number, node: NodeKey): Promise<RunHead | null> {
+/** The runs that a node recorded in a build, in the order of recording. */
+export async function runsOf(builds: Builds, project: number, node: NodeKey): Promise<RunHead[]> {
   const build = await builds.find(project, node);
-  return (build && (await builds.runs(build.number, node.node_index)).at(-1)) ?? null;
+  return build ? builds.runs(build.number, node.node_index) : [];
 }
 
 /** The id of the last run of a node that was recorded after a moment; null: there is none. */
 export async function lastRunId(builds: Builds, project: number, node: NodeKey, since: Moment): Promise<string | null> {
-  const last = await lastRun(builds, project, node);
+  const last = (await runsOf(builds, project, node)).at(-1);
   return last && isAfter(last, since) ? last.id : null;
 }
 

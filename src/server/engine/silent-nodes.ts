@@ -1,3 +1,4 @@
+import { runsOf } from './builds.js';
 import type { Caller } from './caller.js';
 import { type NodeKey, type QueueKey, shortDigest } from './keys.js';
 import { pathsOfQueue } from './planned-files.js';
@@ -23,8 +24,7 @@ export async function recordSilent(
   at: Millis,
 ): Promise<number> {
   const node: NodeKey = { ...key.build, node_index };
-  const build = await store.builds.find(key.project, node);
-  const runs = build ? await store.builds.runs(build.number, node_index) : [];
+  const runs = await runsOf(store.builds, key.project, node);
   // Another CI run of the build may have a node with this number. A run that names no CI run may belong to this one.
   const last = runs.findLast(({ ci_run }) => ci_run === 0 || ci_run === shortDigest(key.ci_run));
   const told = toldSince(own, seq, last?.created_at ?? -Infinity);

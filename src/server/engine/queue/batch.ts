@@ -189,6 +189,8 @@ function charactersIn(cases: CasesByFile = []): number {
 }
 
 const DECISION_FIELDS = ['remaining', 'finish_in', 'speed', 'slowdown', 'share', 'target', 'pull_cost', 'hidden'] as const;
+/** Each batch that is leased is asked for these two. */
+const [SLOWDOWN, HIDDEN] = [DECISION_FIELDS.indexOf('slowdown'), DECISION_FIELDS.indexOf('hidden')];
 
 /** A decision as it is stored: the fields in this order, in whole milliseconds, and in thousandths for the two ratios. */
 export type KeptDecision = readonly number[];
@@ -231,8 +233,7 @@ export function expectedWeight(decision: KeptDecision | null, files: number, wei
 
 /** What the queue had learned when the planner made a decision. */
 export function learnedBy(decision: KeptDecision): FileCost {
-  const [, , , slowdown, , , , hidden] = decision;
-  return { hidden: hidden! / 1000, slowdown: Math.min(MAX_SLOWDOWN, Math.max(1, slowdown! / 1000)) };
+  return { hidden: decision[HIDDEN]! / 1000, slowdown: Math.min(MAX_SLOWDOWN, Math.max(1, decision[SLOWDOWN]! / 1000)) };
 }
 
 /** The decision behind a batch; null: the planner did not size it. */
