@@ -1,7 +1,7 @@
 import { type QueueKey, queueKey } from '../../src/server/engine/keys.js';
 import { decodeFiles, indicesOf } from '../../src/server/engine/planned-files.js';
 import type { Store } from '../../src/server/engine/ports/store.js';
-import { givenBack, isRequeued } from '../../src/server/engine/queue/batch.js';
+import { isRequeued, movedFiles } from '../../src/server/engine/queue/batch.js';
 import { QUEUE, RECORDING, TEST_QUEUE } from '../../test/testbed/node-process.js';
 import { type Post, sortedPaths, type TestFile } from './builds.js';
 import { invariant } from './invariants.js';
@@ -99,7 +99,7 @@ async function expectBatches(store: Store, key: QueueKey, batches: readonly Batc
   const owners = new Map<number, number>();
   for (const batch of stored) {
     const { node_index } = batch;
-    const back = new Set(isRequeued(batch) ? givenBack(batch) : []);
+    const back = new Set(isRequeued(batch) ? movedFiles(batch) : []);
     for (const file of batch.files) {
       if (back.has(file)) continue;
       const owner = owners.get(file) ?? node_index;

@@ -41,6 +41,8 @@ export interface Batch {
   repeated?: true;
   /** Missing: the node may be working on it. */
   lease?: EndedLease;
+  /** The files that stay with the node although the lease ended: they were taken from too many nodes. */
+  kept?: number[];
   /** When its node said that it was cancelled. */
   cancelled_at?: number;
   /** The client sends heartbeats while it works on the batch. */
@@ -94,19 +96,11 @@ export function isRequeued({ lease }: { lease?: EndedLease | null }): boolean {
   return lease === 'expired' || lease === 'restarted' || lease === 'cancelled';
 }
 
-/** A file that ends each node that runs it must not end them all. Without heartbeats, it may only take long. */
-const MOST_REASSIGNED = 3;
-const MOST_REASSIGNED_WITHOUT_HEARTBEATS = 1;
-
-/** Tells whether a file of an expired batch, which was taken from silent nodes so often, goes to another node. */
-export function mayBeReassigned({ delivered, heartbeats }: Batch, times: number): boolean {
-  // Files that never reached this node were not reassigned to it.
-  return !delivered || times < (heartbeats ? MOST_REASSIGNED : MOST_REASSIGNED_WITHOUT_HEARTBEATS);
-}
-
-/** The files of a cancelled batch that its node did not report as passed. */
-export function givenBack({ files, failed }: Batch): readonly number[] {
-  return failed ?? files;
+/** Of a batch that was reassigned, the files that went back to the queue. */
+export function movedFiles({ files, lease, failed, kept }: Batch): readonly number[] {
+  // A node that is cancelled may report what passed.
+  const unfinished = lease === 'cancelled' && failed ? failed : files;
+  return kept ? unfinished.filter(file => !kept.includes(file)) : unfinished;
 }
 
 /** Tells whether the files of a batch ever went to another node. */
@@ -132,19 +126,10 @@ export function isSameReplay(replay: Batch, { run, recordedRunId, acknowledges, 
 /** Returns 1 for each file of the queue that is handed out after these batches, applied in order, and 0 for the others. */
 export function takenFiles(batches: Iterable<Batch>, fileCount: number): Uint8Array {
   const taken = new Uint8Array(fileCount);
-  const reassigned = new Map<number, number>();
   for (const batch of batches) {
-    const { files, isReplay, lease } = batch;
     // A replay takes nothing: its files may have been put back before.
-    if (!isReplay) for (const file of files) taken[file] = 1;
-    if (lease === 'restarted') for (const file of files) taken[file] = 0;
-    if (lease === 'cancelled') for (const file of givenBack(batch)) taken[file] = 0;
-    if (lease !== 'expired' && lease !== 'returned') continue;
-    for (const file of files) {
-      const times = reassigned.get(file) ?? 0;
-      if (lease === 'expired' && mayBeReassigned(batch, times)) taken[file] = 0;
-      reassigned.set(file, times + 1);
-    }
+    if (!batch.isReplay) for (const file of batch.files) taken[file] = 1;
+    if (isRequeued(batch)) for (const file of movedFiles(batch)) taken[file] = 0;
   }
   return taken;
 }

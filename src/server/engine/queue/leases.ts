@@ -1,6 +1,6 @@
 import type { RemainingFiles } from '../../planning/batching/remaining-files.js';
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
-import { type Batch, type EndedLease, expectedWeight, type KeptDecision, mayBeReassigned, type Pull } from './batch.js';
+import { type Batch, type EndedLease, expectedWeight, type KeptDecision, movedFiles, type Pull } from './batch.js';
 
 /** The time for which a node may be silent with a batch. */
 export interface LeasePolicy {
@@ -22,8 +22,20 @@ export interface LeasePolicy {
 const LONGEST_BATCH_MILLISECONDS = 7_200_000;
 const LONGEST_BATCH_FACTOR = 20;
 
+const NO_LEASES: LeasePolicy = {
+  silenceMilliseconds: Infinity,
+  factor: 0,
+  graceMilliseconds: 0,
+  uptime: () => 0,
+  uptimeAt: () => 0,
+};
+
 /** Nodes send a heartbeat three times in this time. If the server hears of none at all for so long, it could not be reached. */
 const OUTAGE_MILLISECONDS = 45_000;
+
+/** A file that ends each node that runs it must not end them all. Without heartbeats, it may only take long. */
+const MOST_REASSIGNED = 3;
+const MOST_REASSIGNED_WITHOUT_HEARTBEATS = 1;
 
 /** A node that stands by pulls again after this time: the CI run ends so much later. */
 export const STANDBY_PULL_SECONDS = 1;
@@ -54,7 +66,7 @@ interface Standby {
 /** The batches that nodes work on, one a node. When a lease ends before its batch is done, the files go back to the queue. */
 export class Leases {
   readonly #active = new Map<number, ActiveLease>();
-  /** How often files were taken from silent nodes. */
+  /** How often files were taken from nodes that were silent or cancelled. */
   readonly #reassigned = new Map<number, number>();
   /** No lease expires before this uptime. */
   #nextExpiry = Infinity;
@@ -63,12 +75,19 @@ export class Leases {
   /** The nodes that stand by. */
   #standbys = new Map<number, Standby>();
 
-  /** @param changed receives the batches whose leases end */
+  readonly policy: LeasePolicy;
+
+  /**
+   * @param policy null: no lease ends
+   * @param changed receives the batches whose leases end
+   */
   constructor(
-    readonly policy: LeasePolicy,
+    policy: LeasePolicy | null,
     readonly remaining: RemainingFiles,
     readonly changed: Batch[],
-  ) {}
+  ) {
+    this.policy = policy ?? NO_LEASES;
+  }
 
   /** The batch that the node works on; null: the node has none, or the server cannot tell. */
   batchOf(node: number): Batch | null {
@@ -83,8 +102,7 @@ export class Leases {
   add(batch: Batch, weight: number, decision: KeptDecision | null, isReadBack: boolean): void {
     const { node_index, lease, files, handed_at, heartbeats } = batch;
     const { silenceMilliseconds, factor, graceMilliseconds, uptime, uptimeAt } = this.policy;
-    if (lease === 'expired' || lease === 'returned')
-      for (const file of files) this.#reassigned.set(file, (this.#reassigned.get(file) ?? 0) + 1);
+    if (lease === 'expired' || lease === 'returned' || lease === 'cancelled') this.#countReassigned(files);
     const isOver = (lease !== undefined && lease !== 'expired') || batch.failed !== undefined;
     if (isOver || (heartbeats ? silenceMilliseconds === Infinity : factor === 0)) {
       this.#active.delete(node_index);
@@ -123,6 +141,12 @@ export class Leases {
     const batch = this.batchOf(node);
     if (batch) this.#requeue(batch, 'restarted');
     this.release(node);
+  }
+
+  /** Puts the files of a batch back into the queue, because its node is cancelled. The caller journals the batch. */
+  cancel(batch: Batch): void {
+    this.#putBack(batch, 'cancelled');
+    this.release(batch.node_index);
   }
 
   /** Renews the lease of a node. Returns the seconds after which it ends unless the node is heard of; null: the node has none. */
@@ -216,11 +240,17 @@ export class Leases {
     }
   }
 
-  /** Puts the files of a batch back into the queue. */
   #requeue(batch: Batch, lease: 'expired' | 'restarted'): void {
     if ((batch.isReplay && !batch.acknowledges) || batch.lease !== undefined) return;
-    this.#setLease(batch, lease);
-    this.remaining.putBack(lease === 'expired' ? this.#reassign(batch) : batch.files);
+    this.#putBack(batch, lease);
+    this.changed.push(batch);
+  }
+
+  /** Ends the lease of a batch. Its files go back to the queue, except those that were taken from too many nodes. */
+  #putBack(batch: Batch, lease: 'expired' | 'restarted' | 'cancelled'): void {
+    batch.lease = lease;
+    if (lease !== 'restarted') this.#noteKept(batch);
+    this.remaining.putBack(movedFiles(batch));
   }
 
   #setLease(batch: Batch, lease: EndedLease): void {
@@ -228,12 +258,17 @@ export class Leases {
     this.changed.push(batch);
   }
 
-  /** Returns the files of an expired batch that go to another node. */
-  #reassign(batch: Batch): number[] {
-    const timesOf = (file: number) => this.#reassigned.get(file) ?? 0;
-    const reassigned = batch.files.filter(file => mayBeReassigned(batch, timesOf(file)));
-    for (const file of reassigned) this.#reassigned.set(file, timesOf(file) + 1);
-    return reassigned;
+  /** Notes which files of a batch stay with its node. */
+  #noteKept(batch: Batch): void {
+    const most = batch.heartbeats ? MOST_REASSIGNED : MOST_REASSIGNED_WITHOUT_HEARTBEATS;
+    // Files that never reached this node were not reassigned to it.
+    const kept = batch.delivered ? batch.files.filter(file => (this.#reassigned.get(file) ?? 0) >= most) : [];
+    if (kept.length > 0) batch.kept = kept;
+    this.#countReassigned(batch.files);
+  }
+
+  #countReassigned(files: readonly number[]): void {
+    for (const file of files) this.#reassigned.set(file, (this.#reassigned.get(file) ?? 0) + 1);
   }
 
   #expired(isAnswering: (node: number) => boolean): Batch[] {

@@ -1,4 +1,4 @@
-import { type Batch, type CasesByFile, isRequeued, type Pull } from './batch.js';
+import { type Batch, type CasesByFile, isRequeued, movedFiles, type Pull } from './batch.js';
 
 /** The interval at which empty first requests of a node are journaled. */
 const EMPTY_START_MILLISECONDS = 60_000;
@@ -170,11 +170,12 @@ export class Node {
     for (const batch of this.batches) {
       const failed = new Set(batch.failed);
       const cases = new Map(batch.failed ? batch.failed_cases : batch.cases);
+      const moved = isRequeued(batch) ? new Set(movedFiles(batch)) : null;
       for (const file of batch.files) {
         unfinished.delete(file);
         finished.delete(file);
-        // The files went back to the queue, for any node.
-        if (isRequeued(batch)) continue;
+        // It went back to the queue, for any node.
+        if (moved?.has(file)) continue;
         if (!batch.failed || failed.has(file)) unfinished.set(file, cases.get(file));
         else finished.add(file);
       }

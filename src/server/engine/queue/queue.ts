@@ -5,11 +5,11 @@ import { RemainingFiles } from '../../planning/batching/remaining-files.js';
 import {
   type Batch,
   BatchText,
-  givenBack,
   isRequeued,
   isSameReplay,
   type KeptDecision,
   keepDecision,
+  movedFiles,
   type Pull,
   takenFiles,
 } from './batch.js';
@@ -38,8 +38,7 @@ export class Queue {
   readonly #speeds: NodeSpeeds;
   readonly #nodes = new Map<number, Node>();
   readonly #bySeq = new Map<number, Batch>();
-  /** Null: leases never expire. */
-  readonly #leases: Leases | null;
+  readonly #leases: Leases;
   /** Batches to journal besides those that the verbs return. */
   readonly #changed: Batch[] = [];
   #nextSeq = 0;
@@ -66,7 +65,7 @@ export class Queue {
     this.#own = shared && new Set();
     this.#first = parameters.first ?? NO_FILES;
     this.#remaining = new RemainingFiles(weights, this.#first);
-    this.#leases = leasePolicy && new Leases(leasePolicy, this.#remaining, this.#changed);
+    this.#leases = new Leases(leasePolicy, this.#remaining, this.#changed);
     this.#speeds = new NodeSpeeds(parameters, this.#remaining.weight / weights.length);
     const handedOut = [...batches];
     if (handedOut.length > 0) this.#restore(handedOut);
@@ -202,7 +201,7 @@ export class Queue {
     this.#bySeq.delete(seq);
     this.text.remove(batch);
     this.#speeds.discardBatch(batch.node_index);
-    if (this.#leases?.batchOf(batch.node_index) === batch) {
+    if (this.#leases.batchOf(batch.node_index) === batch) {
       this.#leases.release(batch.node_index);
       // The node still works only on the batches that the replay was made from.
       const before = node.batches.at(-1);
@@ -244,17 +243,14 @@ export class Queue {
     const isNew = last.cancelled_at === undefined;
     if (isNew) {
       last.cancelled_at = now;
-      if (last.acknowledges && !last.failed && last.lease === undefined) {
-        last.lease = 'cancelled';
-        this.#remaining.putBack(last.files);
-      }
-      this.#leases?.release(node_index);
+      if (last.acknowledges && !last.failed && last.lease === undefined) this.#leases.cancel(last);
+      else this.#leases.release(node_index);
       this.#speeds.leave(node_index);
     }
     const isTold = report?.seq === last.seq && !last.failed;
     if (isTold) this.text.addFailed(last, report.failed);
     if (isTold && last.lease === 'cancelled') {
-      const back = new Set(givenBack(last));
+      const back = new Set(movedFiles(last));
       this.#remaining.reclaim(last.files.filter(file => !back.has(file)));
     }
     return isNew || isTold ? last : null;
@@ -266,22 +262,22 @@ export class Queue {
    */
   heartbeat(node: number, run: string): number | null | false {
     const last = this.#nodes.get(node)?.batches.at(-1);
-    return last?.run === run && (this.#leases?.renew(node) ?? null);
+    return last?.run === run && this.#leases.renew(node);
   }
 
   /** See Leases. */
   get areLeasesEnding(): boolean {
-    return this.#leases?.areEnding ?? false;
+    return this.#leases.areEnding;
   }
 
   /** See Leases. */
   hear(heard: Iterable<readonly [node: number, at: number]>): void {
-    this.#leases?.hear(heard);
+    this.#leases.hear(heard);
   }
 
   /** See Leases. */
   heardSince(since: number): [node: number, at: number][] {
-    return this.#leases?.heardSince(since) ?? [];
+    return this.#leases.heardSince(since);
   }
 
   /**
@@ -296,7 +292,7 @@ export class Queue {
 
   /** See Leases. */
   standsBy(node: number): boolean {
-    const isWanted = this.#leases?.standsBy(node) ?? false;
+    const isWanted = this.#leases.standsBy(node);
     if (isWanted) this.#speeds.stay(node);
     return isWanted;
   }
@@ -309,13 +305,13 @@ export class Queue {
 
   /** Requeues the batch of a node that restarts and does not pull yet. */
   restartNode(node: number): void {
-    this.#leases?.restart(node);
+    this.#leases.restart(node);
   }
 
   /** Ends the lease of a node that pulls, and those of silent nodes. */
   #endLeases(request: Pull, isRepeated: boolean): void {
     const before = this.#changed.length;
-    this.#leases?.pulled(request, isRepeated, index => this.#node(index).isAnswering);
+    this.#leases.pulled(request, isRepeated, index => this.#node(index).isAnswering);
     for (let i = before; i < this.#changed.length; i++) {
       const { node_index, lease } = this.#changed[i]!;
       if (lease === 'expired') this.#speeds.leave(node_index);
@@ -344,7 +340,7 @@ export class Queue {
       const own = find(batch);
       if (own) this.#own!.add(own);
     }
-    if (queue.#leases) this.#leases?.adopt(queue.#leases, isSameHandOut);
+    this.#leases.adopt(queue.#leases, isSameHandOut);
   }
 
   #newBatch(request: Pull, last: Batch | undefined, replay: Replay | null, now: number): Batch {
@@ -400,7 +396,7 @@ export class Queue {
 
   /** Leases a batch for what its files were to take; one that the planner did not size, by the newest that it did. */
   #lease(batch: Batch, weight: number, isReadBack: boolean): void {
-    this.#leases?.add(batch, weight, batch.decision ?? this.newestDecision, isReadBack);
+    this.#leases.add(batch, weight, batch.decision ?? this.newestDecision, isReadBack);
   }
 
   #restore(batches: readonly Batch[]): void {

@@ -2,7 +2,7 @@ import type { BatchReason, FileReason } from '../../../protocol/answers/why.js';
 import { pieceOf } from '../../../protocol/piece-path.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { Store } from '../../engine/ports/store.js';
-import { type Batch, decisionOf, givenBack, wasReassigned } from '../../engine/queue/batch.js';
+import { type Batch, decisionOf, movedFiles, wasReassigned } from '../../engine/queue/batch.js';
 import { refusals } from '../../engine/refusal.js';
 import type { FirstFiles } from '../../planning/batching/first-files.js';
 import { type Basis, decodeBasis, fileBasis } from '../../planning/estimating/basis.js';
@@ -159,7 +159,7 @@ export function returnedFiles(batches: readonly Batch[]): Map<number, ReturnedFi
     }
     const most = [...found.values()].sort((a, b) => b.files - a.files);
     if (most.length > 0) returned.set(batch.seq, most);
-    if (wasReassigned(batch)) for (const file of batch.lease === 'cancelled' ? givenBack(batch) : batch.files) sources.set(file, batch);
+    if (wasReassigned(batch)) for (const file of movedFiles(batch)) sources.set(file, batch);
   }
   return returned;
 }

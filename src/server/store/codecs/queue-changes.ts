@@ -27,6 +27,7 @@ const BATCH_FIELDS = [
   'cancelled_at',
   'heartbeats',
   'times',
+  'kept',
 ] as const satisfies (keyof Batch)[];
 
 export function encodeChange(change: Change): Buffer {

@@ -105,19 +105,24 @@ describe('a node that sends heartbeats', () => {
     expect(play.queue.heartbeat(0, 'run-1')).toBe(90);
   });
 
-  it('loses its batch also to nodes that lose it in turn, three times at most', () => {
+  it.each([
+    ['is silent', (play: Play) => work(play, [9], 90)],
+    ['is cancelled', (play: Play, node: number) => play.note([play.queue.cancel({ node_index: node, run: 'run-1' }, null, play.now)!])],
+  ])('loses its batch when it %s, also to nodes that lose it in turn, three times at most', (_, leave) => {
     const play = started();
-    const handed: number[][] = [pull(play, 0)];
+    const handed: number[][] = [];
     pull(play, 9);
-    for (let node = 1; node <= 4; node++) {
-      work(play, [9], 90);
+    for (let node = 0; node <= 4; node++) {
       handed.push(pull(play, node));
+      leave(play, node);
     }
     const first = handed[0]![0];
     expect(handed.map(files => files.includes(first!))).toEqual([true, true, true, true, false]);
     play.readBack();
     work(play, [9], 90);
     expect(drain(play, 9)).not.toContain(first);
+    // The node that has it gets it again.
+    expect(play.pull(3, { ...BEATS, run: 'run-2', isFirstRequest: true })).toEqual([first]);
   });
 
   it('has no lease where leases are off', () => {
@@ -185,6 +190,19 @@ describe('a node for which no file is left', () => {
     expect(play.queue.standsBy(2)).toBe(true);
     expect([pull(play, 0), play.queue.standsBy(0)]).toEqual([[], false]);
     expect(sorted([...held, ...second, ...play.queue.filesOf(0)].filter((file, i, all) => all.indexOf(file) === i))).toEqual(ALL);
+  });
+
+  it('stands by also when it comes', () => {
+    const play = started();
+    const held = pull(play, 1);
+    drain(play, 2);
+    const come = () => play.pull(0, { ...BEATS, isFirstRequest: true });
+    expect([come(), play.queue.standsBy(0)]).toEqual([[], true]);
+    const got = Array.from({ length: 6 }, () => {
+      play.now += 15 * SECOND;
+      return pull(play, 0);
+    });
+    expect(got).toEqual([[], [], [], [], [], held]);
   });
 
   it('takes the place of one that stood by and died', () => {

@@ -11,7 +11,7 @@ const number = fc.oneof(fc.nat(300), fc.nat(70_000), fc.constantFrom(127, 128, 6
 const fraction = fc.double().map(value => (value === 0 ? 0 : value));
 const numbers = fc.array(number, { maxLength: 40 });
 const cases = fc.array(fc.tuple(number, fc.array(text, { maxLength: 3 })), { maxLength: 20 });
-const LEASES: EndedLease[] = ['expired', 'returned', 'restarted', 'closed'];
+const LEASES: EndedLease[] = ['expired', 'returned', 'restarted', 'cancelled', 'closed'];
 
 const needed = {
   seq: number,
@@ -33,6 +33,10 @@ const optional = {
   cases,
   failed_cases: cases,
   lease: fc.constantFrom(...LEASES),
+  cancelled_at: number,
+  heartbeats: fc.constant(true as const),
+  times: numbers,
+  kept: numbers,
 };
 const plain = { noNullPrototype: true } as const;
 const batch: fc.Arbitrary<Batch> = fc.record(
