@@ -120,7 +120,7 @@ async function runBatches(
     return result;
   };
   try {
-    let batch = await unlessInterrupted(queueClient.firstBatch());
+    let batch = await unlessInterrupted(queueClient.firstBatch(events));
     const forecast = batch?.forecast ?? null;
     const startedAt = Date.now();
     const began = performance.now();

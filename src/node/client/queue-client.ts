@@ -83,23 +83,22 @@ export class QueueClient {
    * Returns the first batch; null: the queue has none for this node. Creates the queue if there is none. Throws ListMismatch if the queue was
    * made from another list.
    */
-  async firstBatch(): Promise<Batch | null> {
+  async firstBatch(events: QueueEvents): Promise<Batch | null> {
     const start = { ...this.links, can_initialize_queue: true, batch_index: 0 };
     const answer = await this.#pull({ ...start, attempt_connect_to_queue: true }, parseBatchOrMiss);
-    if (!('code' in answer)) return this.#toBatch(answer);
+    if (!('code' in answer)) return this.#batchOrWait(answer, events);
     const paths = sortedDistinct(this.allFiles);
     const sizes = paths.length <= MOST_SIZES ? paths.map(sizeOf) : [];
     const list = { paths: this.allFiles, sizes, ...(this.order && { order: this.order }) };
     const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, ...list }, parseBatch);
-    return this.#toBatch(await retryOnMismatch(initialise));
+    return this.#batchOrWait(await retryOnMismatch(initialise), events);
   }
 
   /** Acknowledges a batch and returns the next one; null: the queue is empty. A node that is retried gets what failed or did not run. */
   async nextBatch(last: Batch, { recorded, failed: failed_paths }: BatchResult, events: QueueEvents): Promise<Batch | null> {
     const answer = await this.#pullNext({ batch_id: last.id, failed_paths, times: timesOf(last, recorded) });
     if (answer.is_recorded) events.recorded(last);
-    if (answer.pull_again_in === undefined) return this.#toBatch(answer);
-    return (await events.standBy()) ? this.#waitForBatch(answer.pull_again_in) : null;
+    return this.#batchOrWait(answer, events);
   }
 
   /** Tells the server that this process is cancelled, and what did not pass of a batch if that is known. Returns whether the server noted it. */
@@ -111,6 +110,11 @@ export class QueueClient {
     const api = new Api({ ...options, timeoutSeconds: CANCEL_SECONDS });
     const message = { ...this.#process(), batch_id: batch?.id, failed_paths };
     return api.post('/v2/queues/cancel', message, ({ status }) => status === 200, 0).catch(() => false);
+  }
+
+  async #batchOrWait(answer: TestQueueAnswer, events: QueueEvents): Promise<Batch | null> {
+    if (answer.pull_again_in === undefined) return this.#toBatch(answer);
+    return (await events.standBy()) ? this.#waitForBatch(answer.pull_again_in) : null;
   }
 
   /** Pulls until there is a batch, or no need to wait. */

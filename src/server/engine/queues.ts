@@ -277,7 +277,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     value.isBack = hadCancelled && value.isNewBatch;
     if (!handed) {
       value.observed = queue.takeObserved();
-      value.standsBy = request.heartbeats && !request.isFirstRequest && queue.standsBy(node_index);
+      value.standsBy = request.heartbeats && queue.standsBy(node_index);
     } else if (request.isFirstRequest && report && handed.batch.decision) value.expectedEnd = queue.expectedEnd(at);
   } else if (!report) {
     // A client that reports pulls in the same process afterwards. For any other client this request is a restart.

@@ -36,7 +36,7 @@ afterEach(() => void vi.useRealTimers());
 it('sends a heartbeat every 15 seconds while a batch runs, and none before, between pulls or after the end', async () => {
   const { client, sent } = clientOf([batch(0, 'a.js'), batch(1, 'b.js'), END]);
   await vi.advanceTimersByTimeAsync(60_000);
-  const first = (await client.firstBatch())!;
+  const first = (await client.firstBatch(events()))!;
   await vi.advanceTimersByTimeAsync(14_000);
   const second = (await client.nextBatch(first, NONE, events()))!;
   await vi.advanceTimersByTimeAsync(14_000);
@@ -60,14 +60,14 @@ it.each([
   const { client, sent } = clientOf([batch(0, 'a.js')], () => {
     throw error;
   });
-  await client.firstBatch();
+  await client.firstBatch(events());
   await vi.advanceTimersByTimeAsync(60_000);
   expect(heartbeatsIn(sent)).toBe(expected);
 });
 
 it('tells the times of its last batch, and what the server recorded meanwhile', async () => {
   const { client, sent } = clientOf([batch(0, 'a.js', 'b.js', 'c.js'), { ...END, is_recorded: true }]);
-  const first = (await client.firstBatch())!;
+  const first = (await client.firstBatch(events()))!;
   const told = events();
   const recorded = [
     { path: 'c.js', time_execution: 0, ran: true as const },
@@ -86,7 +86,7 @@ it.each<[situation: string, answers: (object | Error)[], paths: string[] | undef
   ['until the server is away', [WAIT, new ServerUnreachable('away')], undefined],
 ])('waits when the server says so, %s', async (_, answers, paths) => {
   const { client, sent } = clientOf([batch(0, 'a.js'), ...answers]);
-  const first = (await client.firstBatch())!;
+  const first = (await client.firstBatch(events()))!;
   const told = events();
   const next = await client.nextBatch(first, NONE, told);
   expect(next?.files.map(({ path }) => path)).toEqual(paths);
@@ -96,9 +96,16 @@ it.each<[situation: string, answers: (object | Error)[], paths: string[] | undef
   expect(new Set(sent.map(({ message }) => message.batch_index)).size).toBe(sent.length);
 });
 
+it('waits also when nothing is left as it comes', async () => {
+  const { client } = clientOf([WAIT, batch(3, 'b.js')]);
+  const told = events();
+  expect((await client.firstBatch(told))?.files.map(({ path }) => path)).toEqual(['b.js']);
+  expect(told.standBy).toHaveBeenCalledOnce();
+});
+
 it('does not wait if its times cannot be recorded', async () => {
   const { client, sent } = clientOf([batch(0, 'a.js'), WAIT]);
-  const first = (await client.firstBatch())!;
+  const first = (await client.firstBatch(events()))!;
   expect(await client.nextBatch(first, NONE, { ...events(), standBy: async () => false })).toBeNull();
   expect(sent).toHaveLength(2);
 });

@@ -36,7 +36,13 @@ it('keeps the files of a node that sends heartbeats, and gives those of one that
   expect([status, json.handed_on.map(({ path, node_index }: any) => [path, node_index])]).toEqual([200, lost.map(path => [path, 1])]);
 });
 
-it('lets one node stand by while another works, and says when to pull again', async () => {
+it('lets one node stand by while another works, also one that has just come, and says when to pull again', async () => {
+  const late = await started();
+  const [, leaves] = late.nodes as [QueueNode, QueueNode];
+  await leaves.pullAll();
+  const comes = new QueueNode(late.server, 1, { ...BEATS, node_total: 2 });
+  expect((await comes.connect()).json).toMatchObject({ paths: [], pull_again_in: 1 });
+
   const { nodes } = await started(3);
   const [first, second, third] = nodes as [QueueNode, QueueNode, QueueNode];
   await first.pullAll();
