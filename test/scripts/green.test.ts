@@ -108,6 +108,19 @@ describe('the violations of a CI run', () => {
     expect(violationsOf({ ...played, verified, starts: [first!] })).toEqual([]);
   });
 
+  it('include a file that only the list of one node has, unless the server has seen no list of this node', () => {
+    const longer = { ...other, files: [...other.files, 'c_spec.rb'] };
+    const gateOf = (fallback: boolean) => {
+      const played = completeRun();
+      const jobs = [job, { ...longer, fallback }];
+      const starts = played.starts.map((start, i) => ({ ...start, job: jobs[i]! }));
+      const own = [...played.ran, { ...ran('c_spec.rb'), job: jobName(longer) }];
+      return violationsOf({ ...played, ciRun: { ...ciRun, jobs }, starts, ran: own });
+    };
+    expect(gateOf(false)).toEqual(['verify exited with 0, but in this CI run no node ran and recorded 1 (c_spec.rb)']);
+    expect(gateOf(true)).toEqual([]);
+  });
+
   it('include a file that failed although its node is green', () => {
     const played = { ...completeRun(), ran: [ran('a_spec.rb'), ran('b_spec.rb', 'failed')] };
     expect(violationsOf(played)).toEqual([
@@ -136,11 +149,9 @@ describe('the violations of a CI run', () => {
       code: 137,
     };
     const stayed = { ...played.starts[1]!, lastPullAt: 2 };
-    const work = [ran('a_spec.rb'), { ...ran('b_spec.rb'), job: jobName(other) }];
-    expect(isStaffed({ ciRun, ran: work, starts: [left, stayed] })).toBe(true);
-    expect(isStaffed({ ciRun, ran: work, starts: [{ ...left, lastPullAt: 3 }, stayed] })).toBe(false);
-    expect(isStaffed({ ciRun, ran: work, starts: [left] })).toBe(false);
-    expect(isStaffed({ ciRun, ran: work.slice(0, 1), starts: [left, stayed] })).toBe(false);
+    expect(isStaffed({ ciRun, starts: [left, stayed] })).toBe(true);
+    expect(isStaffed({ ciRun, starts: [{ ...left, lastPullAt: 3 }, stayed] })).toBe(false);
+    expect(isStaffed({ ciRun, starts: [left] })).toBe(false);
     expect(staffedViolationsOf(played)).toEqual([]);
     expect(staffedViolationsOf({ ...played, ran: [ran('a_spec.rb')], verified: { ...played.verified, code: 1 } })).toEqual([
       'a node stayed until the others had left, but no node ran and recorded 1 (b_spec.rb)',

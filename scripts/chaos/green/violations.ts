@@ -54,12 +54,10 @@ export function faultlessViolationsOf(played: PlayedCiRun): string[] {
 }
 
 /** Reports whether a node of a queue pulled after the last pull of each node that left: it could get all files of these. */
-export function isStaffed({ ciRun, starts, ran }: Pick<PlayedCiRun, 'ciRun' | 'starts' | 'ran'>): boolean {
+export function isStaffed({ ciRun, starts }: Pick<PlayedCiRun, 'ciRun' | 'starts'>): boolean {
   // A node that was not killed ends with 1 if a file failed.
   const leaves = ({ job, number, code }: Start) => code !== 0 && (code !== 1 || (number === 1 && job.kill !== null));
-  // One that comes when no file is left does not wait.
-  const hasWorked = ({ job, number }: Start) => ran.some(run => run.job === jobName(job) && run.start === number);
-  const staying = starts.filter(start => !leaves(start) && hasWorked(start));
+  const staying = starts.filter(start => !leaves(start));
   const lastPull = (some: readonly Start[]) => Math.max(0, ...some.map(({ lastPullAt }) => lastPullAt));
   return ciRun.jobs.every(({ mode }) => mode === 'queue') && lastPull(staying) > lastPull(starts.filter(leaves));
 }
@@ -101,14 +99,16 @@ function nodeViolations(played: PlayedCiRun): string[] {
 }
 
 /**
- * Every file in the list of a green node must be run and recorded, if Ballast's own client, which compares lists, or the server has seen the
- * list. A list that differs and was not seen is exempt. At least one list must be complete, because the gate checks a split or queue made
- * from one list.
+ * Every file in the list of a green node must be run and recorded, if the server has seen the list, or Ballast's own client, which compares lists
+ * unless it is in fallback. A list that differs and was not seen is exempt. At least one list must be complete, because the gate checks a split
+ * or queue made from one list.
  */
 function gateViolations({ ciRun, starts, ran, evidence }: PlayedCiRun): string[] {
   const isRun = new Set(ran.filter(hasRun).map(({ path }) => path));
   const missing = ({ files }: Job) => unitsOf(ciRun, files).filter(path => !isRun.has(path) || !evidence.hasReported(path));
-  const green = ciRun.jobs.filter(job => lastExitCode(job, starts) === 0 && (isOwnClient(job) || evidence.hasList(job.files)));
+  const green = ciRun.jobs.filter(
+    job => lastExitCode(job, starts) === 0 && ((isOwnClient(job) && !job.fallback) || evidence.hasList(job.files)),
+  );
   const unrecorded = [...new Set(green.flatMap(missing))];
   if (unrecorded.length > 0) return [`verify exited with 0, but in this CI run no node ran and recorded ${listFiles(unrecorded)}`];
   if (ciRun.jobs.every(job => missing(job).length > 0))

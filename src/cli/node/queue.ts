@@ -65,7 +65,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
       printToStderr('no test file is left; waiting up to 5 minutes, longer if a node is silent, for files of nodes that die');
       return true;
     };
-    const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches, cancelled, recordAndWait));
+    const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches, recordAndWait));
     const unlessShutdown = (work: Promise<number>) =>
       Promise.race([work, runner.interrupted.then(() => sleep(SHUTDOWN_MILLISECONDS, exitCodes.server))]);
     recordCode ||= await unlessShutdown(recordRemaining());
@@ -89,7 +89,6 @@ export async function queue(globs: readonly string[], command: readonly string[]
 /**
  * Runs all batches of the node, and adds each to `batches`. Without the server and with --fallback, runs all files that the node has not run.
  *
- * @param cancelled resolves with whether the server was told of a signal
  * @param standBy records what ran; returns whether to wait for the files of a node that dies
  */
 async function runBatches(
@@ -98,7 +97,6 @@ async function runBatches(
   queueClient: QueueClient,
   options: QueueOptions,
   batches: RanBatch[],
-  cancelled: Promise<boolean>,
   standBy: () => Promise<boolean>,
 ): Promise<void> {
   const { identity, allFiles } = queueClient;
@@ -128,15 +126,11 @@ async function runBatches(
     if (forecast) printToStderr(startLine(forecast, startedAt));
     while (batch && !runner.signal) {
       const result = await runBatch(batch.files);
-      if (runner.signal) {
-        if (result.recorded.length > 0 || !(await cancelled)) await queueClient.cancel({ batch, failed: result.failed });
-        return;
-      }
       seconds = secondsSince(began);
       for (const { path } of batch.files) ran.add(path);
-      const next = await unlessInterrupted(queueClient.nextBatch(batch, result, events));
+      const next = runner.signal ? null : await unlessInterrupted(queueClient.nextBatch(batch, result, events));
       if (runner.signal) {
-        // The server may not know yet that this batch has ended.
+        // The server may not know yet what passed.
         await queueClient.cancel({ batch, failed: result.failed });
         return;
       }
