@@ -23,7 +23,7 @@ describe('ballast export', () => {
   it('has a header, the projects, the builds as in the API, and the timing of each path', async () => {
     const server = await startServerOnDisk();
     await record(server, { commit_hash: 'c1', test_files: timedTestFiles({ 'a_spec.rb': 4, 'b_spec.rb': 0 }) });
-    await record(server, { commit_hash: 'c2', node_index: 1, test_files: timedTestFiles({ 'c_spec.rb': 1.5 }) });
+    await record(server, { commit_hash: 'c2', node_index: 1, tells_outcomes: true, test_files: timedTestFiles({ 'c_spec.rb': 1.5 }) });
     await record(server, { commit_hash: 'c1', node_index: 1, test_files: timedTestFiles({ 'a_spec.rb': 6 }) });
     await server.close();
     const { code, stdout, stderr } = await exportOf(server.dataDir);

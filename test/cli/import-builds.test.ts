@@ -19,7 +19,7 @@ describe('ballast import over the network', () => {
     for (let i = 0; i < 103; i++)
       await record(there, { commit_hash: `c${i}`, test_files: timedTestFiles({ 'a_spec.rb': i + 1, 'b_spec.rb': 0 }) });
     const feature = { commit_hash: 'c0', branch: 'feature', node_total: 3 };
-    await record(there, { ...feature, node_index: 2 });
+    await record(there, { ...feature, node_index: 2, tells_outcomes: true });
     await record(there, { ...feature, node_index: 2, test_files: timedTestFiles({ 'a_spec.rb': 9 }) });
     // A node that had nothing to run.
     await record(there, { ...feature, node_index: 1, test_files: [] });

@@ -191,7 +191,7 @@ async function assertAnyTestRan(recorded: readonly RecordedFile[], identity: Ide
 
 async function recordFiles(recorded: readonly RecordedFile[], retries: number, identity: Identity, options: QueueOptions): Promise<void> {
   try {
-    await recordRun(new Api(options), identity, recorded, retries);
+    await recordRun(new Api(options), identity, recorded, { retries });
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
     if (!options.fallback)

@@ -4,7 +4,14 @@ import { abbreviate, print, printToStderr } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { type BuildNode, detectValue, identify } from '../../node/ci/identity.js';
 import { Api } from '../../node/client/api.js';
-import { emptyFile, type FailurePolicy, failureReason, type RecordedFile, recordedFile } from '../../node/client/batch-results.js';
+import {
+  allFailed,
+  emptyFile,
+  type FailurePolicy,
+  failureReason,
+  type RecordedFile,
+  recordedFile,
+} from '../../node/client/batch-results.js';
 import { assertTestsRan } from '../../node/client/completeness.js';
 import { recordRun } from '../../node/client/record-run.js';
 import { failureNames, onePathEach, readReport, testCaseName } from '../../node/client/report-files.js';
@@ -54,8 +61,10 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   // If the command succeeded, the files in no report had nothing to run.
   const isScheduled = isPassed && reason === null;
   if (unreported.length > 0) warnOfUnreported(unreported, listed!.length, isScheduled);
+  const ofReports = [...byFile].map(([path, result]) => recordedFile(path, result));
   const recorded: RecordedFile[] = [
-    ...[...byFile].map(([path, result]) => recordedFile(path, result)),
+    // The runner failed, and no report names a file that did.
+    ...(exitCode !== undefined && !isPassed && failed.length === 0 ? allFailed(ofReports) : ofReports),
     ...(isScheduled ? notReported : []).map(path => (isEmpty(path) ? emptyFile(path) : { path, time_execution: 0 })),
   ];
   if (recorded.length === 0)
@@ -63,7 +72,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
       `nothing to record: found no ${list ? 'test file of the list' : 'known test file'} in ${pluralize(reports.length, 'report')}${list ? '' : '; run this in the folder of the tests, or give --files-from'}`,
     );
   const build_id = options.buildId || ciRunToRecord(api, identity, options.environment);
-  const isStored = await recordRun(api, { ...identity, build_id }, recorded);
+  const isStored = await recordRun(api, { ...identity, build_id }, recorded, { tellsOutcomes: exitCode !== undefined });
   await assertSplitExists(api, identity);
   await assertTestsRan(api, identity, build_id === undefined ? {} : { ci_build_id: build_id }, recorded);
   if (failed.length > 0) reportFailures(failed, exitCode);

@@ -1,5 +1,6 @@
 import { pluralize } from '../../base/plural.js';
 import { abbreviate } from '../../base/terminal.js';
+import type { FileOutcome } from '../../protocol/file-outcome.js';
 import type { FileResult } from '../reports/report-results.js';
 import { estimateOf, type PlannedFile } from './planned-file.js';
 
@@ -10,6 +11,8 @@ export interface RecordedFile {
   ran?: true;
   /** With `ran`: no test of the file ran. */
   no_test?: true;
+  /** Missing: it passed. */
+  outcome?: Exclude<FileOutcome, 'passed'>;
 }
 
 export interface BatchResult {
@@ -57,15 +60,21 @@ export function failureReason(
 const MIN_SECONDS = 0.001;
 
 /** Returns what to record for a file in a report. A file that failed in no time could not be loaded, so it did not run. */
-export function recordedFile(path: string, { hasRun, isFailed, seconds, isUnmeasured }: FileResult): RecordedFile {
-  if (hasRun && !isUnmeasured && !(isFailed && seconds === 0)) return { path, time_execution: Math.max(MIN_SECONDS, seconds) };
-  if (isFailed) return { path, time_execution: 0 };
-  return hasRun ? { path, time_execution: 0, ran: true } : emptyFile(path);
+export function recordedFile(path: string, { hasRun, isFailed, isFlaky, seconds, isUnmeasured }: FileResult): RecordedFile {
+  if (!hasRun && !isFailed) return emptyFile(path);
+  const outcome: Pick<RecordedFile, 'outcome'> = isFailed ? { outcome: 'failed' } : isFlaky ? { outcome: 'flaky' } : {};
+  if (hasRun && !isUnmeasured && !(isFailed && seconds === 0)) return { path, time_execution: Math.max(MIN_SECONDS, seconds), ...outcome };
+  return { path, time_execution: 0, ...(!isFailed && { ran: true }), ...outcome };
 }
 
 /** Record of a file that had nothing to run. */
 export function emptyFile(path: string): RecordedFile {
-  return { path, time_execution: 0, ran: true, no_test: true };
+  return { path, time_execution: 0, ran: true, no_test: true, outcome: 'skipped' };
+}
+
+/** Marks all files as failed: a test run failed, and no file is known to have. */
+export function allFailed(files: readonly RecordedFile[]): RecordedFile[] {
+  return files.map(file => ({ ...file, outcome: 'failed' }));
 }
 
 /**
@@ -88,7 +97,7 @@ export function resultFromReports(
     if (!isSuccess && (result?.isFailed ?? true)) failed.push(path);
   }
   // No report names the failed file, so it may be any of them.
-  if (!isSuccess && failed.length === 0) for (const { path } of files) failed.push(path);
+  if (!isSuccess && failed.length === 0) return { recorded: allFailed(recorded), failed: files.map(({ path }) => path) };
   return { recorded, failed };
 }
 
@@ -98,7 +107,7 @@ export function resultFromReports(
  */
 export function resultFromExitCode(files: readonly PlannedFile[], seconds: number, isSuccess: boolean): BatchResult {
   const paths = files.map(({ path }) => path);
-  if (!isSuccess) return { recorded: paths.map(path => ({ path, time_execution: 0 })), failed: paths };
+  if (!isSuccess) return { recorded: allFailed(paths.map(path => ({ path, time_execution: 0 }))), failed: paths };
   const estimate = estimateOf(files);
   const mean = estimate.seconds === null ? 1 : estimate.seconds / (files.length - estimate.unmeasured);
   const shares = files.map(({ expected }) => Math.max(MIN_SECONDS, expected ?? mean));

@@ -74,11 +74,11 @@ export class BuildRecorder {
 
   #recordableFiles({ test_files }: RecordedRun): RecordedTestFile[] {
     const files: RecordedTestFile[] = [];
-    for (const { path, time_execution } of test_files) {
+    for (const { path, time_execution, outcome } of test_files) {
       const seconds = time_execution ?? NaN;
       const error = pathError(path) ?? secondsError(seconds);
       if (error) this.skipped.add(error, path);
-      else files.push({ path, time_execution: seconds });
+      else files.push({ path, time_execution: seconds, ...(outcome && { outcome }) });
     }
     return files;
   }

@@ -1,5 +1,6 @@
 import typia from 'typia';
 import { EXPORT_VERSION, type ExportHead } from '../../protocol/export-version.js';
+import type { FileOutcome } from '../../protocol/file-outcome.js';
 import { jsonDocuments } from './json.js';
 import { type AddTime, ReportError } from './report.js';
 
@@ -16,7 +17,7 @@ export interface RecordedRun {
   node_index: number;
   /** ISO 8601 */
   created_at?: string | null;
-  test_files: { path: string; time_execution: number | null }[];
+  test_files: { path: string; time_execution: number | null; outcome?: FileOutcome }[];
 }
 
 const isExportHead = typia.createIs<ExportHead>();
@@ -55,8 +56,13 @@ const runFields: Fields<RecordedRun> = {
   created_at: ['a text or null', value => value === undefined || value === null || isString(value)],
   test_files: ['a list', Array.isArray],
 };
-const fileFields: Fields<RecordedRun['test_files'][number]> = { path: ['a text', isString], time_execution: seconds };
-const timingFields: Fields<ExportedTiming> = { ...fileFields, project };
+const path = ['a text', isString] as const;
+const fileFields: Fields<RecordedRun['test_files'][number]> = {
+  path,
+  time_execution: seconds,
+  outcome: ['passed, failed, flaky or skipped', typia.createIs<FileOutcome | undefined>()],
+};
+const timingFields: Fields<ExportedTiming> = { path, time_execution: seconds, project };
 
 /** Throws a ReportError that names the first field that is not what it must be. */
 function assertFields<T>(value: unknown, fields: Fields<T>, name: string): asserts value is T {

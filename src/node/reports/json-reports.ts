@@ -18,7 +18,8 @@ interface JestJson {
     status?: string;
     startTime?: number;
     endTime?: number;
-    assertionResults?: { fullName?: string; status?: string; duration?: number | null }[] | null;
+    /** Jest counts the invocations of a test. */
+    assertionResults?: { fullName?: string; status?: string; duration?: number | null; invocations?: number }[] | null;
   }[];
 }
 
@@ -70,7 +71,7 @@ class CtrfTests {
   readonly #suites = new Map<string, TestSuite>();
 
   read(test: unknown, index: number | string): TestCase {
-    const { name, status, rawStatus, duration, filePath, suite } = (test ?? {}) as Record<string, unknown>;
+    const { name, status, rawStatus, flaky, duration, filePath, suite } = (test ?? {}) as Record<string, unknown>;
     if (typeof name !== 'string') throw new ReportError(`results.tests[${index}] has no "name"`);
     if (typeof status !== 'string') throw new ReportError(`results.tests[${index}] has no "status"`);
     // Older reports have one text.
@@ -85,6 +86,7 @@ class CtrfTests {
       isSkipped: status === 'skipped' || status === 'pending',
       // Of Playwright.
       isExpectedFailure: status === 'passed' && (rawStatus === 'failed' || rawStatus === 'timedOut'),
+      ...(flaky === true && status === 'passed' && { isFlaky: true }),
     };
   }
 
@@ -138,12 +140,13 @@ function casesOfFile({ name, status, startTime = 0, endTime = 0, assertionResult
   const isFailed = status === 'failed';
   const suite = { name: name ?? '', seconds: secondsOf(endTime - startTime) / 1000 };
   const result = { ...emptyCase, file: name ?? null, suite, isFailed, isSkipped: !isFailed };
-  const cases = (assertionResults ?? []).map(({ fullName, duration, status }) => ({
+  const cases = (assertionResults ?? []).map(({ fullName, duration, status, invocations = 1 }) => ({
     ...result,
     name: fullName ?? '',
     seconds: secondsOf(duration) / 1000,
     isFailed: status === 'failed',
     isSkipped: status !== 'passed' && status !== 'failed',
+    ...(status === 'passed' && invocations > 1 && { isFlaky: true as const }),
   }));
   return withResult(cases, result);
 }

@@ -8,6 +8,8 @@ export interface FileResult {
   isFailed: boolean;
   /** False if all of its cases were skipped. */
   hasRun: boolean;
+  /** Set if one of its cases passed when the runner tried it again. */
+  isFlaky?: true;
   /** Set if the time of one of its cases cannot be read. */
   isUnmeasured?: true;
 }
@@ -54,14 +56,15 @@ export class FileTimes {
   readonly #suites = new Map<TestSuite, SuiteSum>();
 
   /** @param file the file of the case; null: not known */
-  add({ suite, seconds, isFailed, isSkipped, isUnmeasured }: TestCase, file: string | null): void {
+  add({ suite, seconds, isFailed, isSkipped, isFlaky, isUnmeasured }: TestCase, file: string | null): void {
     const sum = this.#suites.get(suite);
     if (!sum) this.#suites.set(suite, { file, caseSeconds: seconds, isShared: false });
     else {
       sum.caseSeconds += seconds;
       sum.isShared ||= sum.file !== file;
     }
-    if (file !== null) addResult(this.#byFile, file, { seconds, isFailed, hasRun: !isSkipped, ...(isUnmeasured && { isUnmeasured }) });
+    const more = { ...(isFlaky && { isFlaky }), ...(isUnmeasured && { isUnmeasured }) };
+    if (file !== null) addResult(this.#byFile, file, { seconds, isFailed, hasRun: !isSkipped, ...more });
   }
 
   /** Returns the results after the last case. */
@@ -75,12 +78,14 @@ export class FileTimes {
 }
 
 /** Adds what one more case, attempt or report says about a file. */
-export function addResult(byFile: Map<string, FileResult>, file: string, { seconds, isFailed, hasRun, isUnmeasured }: FileResult): void {
+export function addResult(byFile: Map<string, FileResult>, file: string, more: FileResult): void {
+  const { seconds, isFailed, hasRun, isFlaky, isUnmeasured } = more;
   const before = byFile.get(file) ?? { seconds: 0, isFailed: false, hasRun: false };
   byFile.set(file, {
     seconds: before.seconds + seconds,
     isFailed: before.isFailed || isFailed,
     hasRun: before.hasRun || hasRun,
+    ...((before.isFlaky || isFlaky) && { isFlaky: true }),
     ...((before.isUnmeasured || isUnmeasured) && { isUnmeasured: true }),
   });
 }

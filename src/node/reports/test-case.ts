@@ -15,6 +15,8 @@ export interface TestCase {
   isSkipped: boolean;
   /** True if the case failed, and was marked as one that fails. */
   isExpectedFailure: boolean;
+  /** Set if it passed when the runner tried it again. */
+  isFlaky?: true;
 }
 
 /** The attributes of a `<testsuite>`; empty and 0 for a case outside any suite. */

@@ -19,6 +19,11 @@ interface TestResult {
   testFilePath: string;
   numPassingTests: number;
   numFailingTests: number;
+  testResults: {
+    status: string;
+    /** Missing in old versions. */
+    invocations?: number;
+  }[];
   /** Why the file could not be run. */
   testExecError?: unknown;
   /** Milliseconds since 1970. */
@@ -172,10 +177,12 @@ function watchResults(runner: string, note: (result: TestResult) => void): void 
 /** A file that could not be loaded has no time. */
 function resultsOf(testResults: readonly TestResult[]): Map<string, FileResult> {
   const results = new Map<string, FileResult>();
-  for (const { testFilePath, numPassingTests, numFailingTests, testExecError, perfStats } of testResults) {
+  for (const { testFilePath, numPassingTests, numFailingTests, testResults: tests, testExecError, perfStats } of testResults) {
     const hasRun = numPassingTests + numFailingTests > 0;
     const isFailed = numFailingTests > 0 || Boolean(testExecError);
-    addResult(results, pathOf(testFilePath), { seconds: hasRun ? (perfStats.end - perfStats.start) / 1000 : 0, isFailed, hasRun });
+    const isFlaky = tests.some(({ status, invocations = 1 }) => status === 'passed' && invocations > 1);
+    const seconds = hasRun ? (perfStats.end - perfStats.start) / 1000 : 0;
+    addResult(results, pathOf(testFilePath), { seconds, isFailed, hasRun, ...(isFlaky && { isFlaky }) });
   }
   return results;
 }

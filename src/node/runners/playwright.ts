@@ -132,12 +132,18 @@ function resultsOf(fileSuites: readonly Suite[]): Map<string, FileResult> {
   for (const suite of fileSuites) {
     const path = filePath(suite);
     for (const test of suite.allTests()) {
-      const isSkipped = test.outcome() === 'skipped';
+      const outcome = test.outcome();
+      const isSkipped = outcome === 'skipped';
       const isEnded = test.results.length > 0 && test.results.at(-1)!.status !== 'interrupted';
       // The reporters of Playwright, too, say that such a test did not run.
       if (!isEnded || (isSkipped && test.expectedStatus !== 'skipped')) unfinished.add(path);
       const seconds = test.results.reduce((sum, { duration }) => sum + duration / 1000, 0);
-      addResult(results, path, { seconds, isFailed: test.outcome() === 'unexpected', hasRun: !isSkipped });
+      addResult(results, path, {
+        seconds,
+        isFailed: outcome === 'unexpected',
+        hasRun: !isSkipped,
+        ...(outcome === 'flaky' && { isFlaky: true }),
+      });
     }
   }
   for (const path of unfinished) results.delete(path);

@@ -11,7 +11,7 @@ interface Specification {
 
 interface TestModule extends Specification {
   state(): 'skipped' | 'pending' | 'queued' | 'failed' | 'passed';
-  children: { allTests(): Iterable<{ result(): { state: string } }> };
+  children: { allTests(): Iterable<{ result(): { state: string }; diagnostic(): { flaky: boolean } | undefined }> };
   /** In milliseconds. */
   diagnostic(): Record<'environmentSetupDuration' | 'prepareDuration' | 'collectDuration' | 'setupDuration' | 'duration', number>;
 }
@@ -191,14 +191,17 @@ function resultsOf(testModules: readonly TestModule[], isInterrupted: boolean): 
   const unfinished = new Set<string>();
   for (const testModule of testModules) {
     const [path, state] = [pathOf(testModule.moduleId), testModule.state()];
-    const cases = [...testModule.children.allTests()].map(test => test.result().state);
+    const tests = [...testModule.children.allTests()];
+    const cases = tests.map(test => test.result().state);
+    const isFlaky = tests.some(test => test.diagnostic()?.flaky);
     // An interruption skips the tests that are left.
     if (state === 'pending' || state === 'queued' || (isInterrupted && cases.some(each => each !== 'passed' && each !== 'failed')))
       unfinished.add(path);
     const hasRun = cases.some(each => each === 'passed' || each === 'failed');
     const { environmentSetupDuration, prepareDuration, collectDuration, setupDuration, duration } = testModule.diagnostic();
     const milliseconds = environmentSetupDuration + prepareDuration + collectDuration + setupDuration + duration;
-    addResult(results, path, { seconds: hasRun ? milliseconds / 1000 : 0, isFailed: state === 'failed', hasRun });
+    const seconds = hasRun ? milliseconds / 1000 : 0;
+    addResult(results, path, { seconds, isFailed: state === 'failed', hasRun, ...(isFlaky && { isFlaky }) });
   }
   for (const path of unfinished) results.delete(path);
   return results;

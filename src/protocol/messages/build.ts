@@ -70,4 +70,6 @@ export interface BuildSubsetMessage extends NodeKey {
    * the completeness of that CI run.
    */
   ci_build_id?: OptionalText;
+  /** The client tells the outcome of each file: one without an `outcome` passed. Default: false. */
+  tells_outcomes?: boolean;
 }

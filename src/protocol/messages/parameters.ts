@@ -1,4 +1,5 @@
 import type { tags } from 'typia';
+import type { FileOutcome } from '../file-outcome.js';
 import type { limits } from '../limits.js';
 import type { Text } from '../scalars.js';
 
@@ -39,6 +40,8 @@ export interface RecordedTestFile {
   ran?: boolean;
   /** With a time of 0: no test of the file ran. It has none, or all of them are skipped or not selected. */
   no_test?: boolean;
+  /** Missing: the client does not tell. In a request with `tells_outcomes`: it passed. */
+  outcome?: FileOutcome;
 }
 
 /** A test file to run. A null time is unknown. */

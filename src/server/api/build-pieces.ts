@@ -5,6 +5,7 @@ import type { Build, RunHead } from '../engine/ports/builds.js';
 import type { CiRun } from '../engine/ports/ci-runs.js';
 import type { Store } from '../engine/ports/store.js';
 import { refusals } from '../engine/refusal.js';
+import { outcomeOf } from '../engine/test-file.js';
 import { namedCiRun } from '../insight/subject.js';
 
 /** A large build is answered in pieces. A piece ends when its JSON has this many characters. */
@@ -83,7 +84,9 @@ export async function buildPiece({ builds }: Store, { build, outline, from }: Pi
     }
     if (from === 0) text += `,${headOfSubset(run)}`;
     for (const [i, path] of run.paths.entries()) {
-      text += `${from > 0 ? ',' : ''}{"path":${JSON.stringify(path)},"time_execution":${run.seconds[i]}}`;
+      const outcome = outcomeOf(run.outcomes[i]!);
+      const told = outcome === null ? '' : `,"outcome":"${outcome}"`;
+      text += `${from > 0 ? ',' : ''}{"path":${JSON.stringify(path)},"time_execution":${run.seconds[i]}${told}}`;
       from += 1;
       if (text.length >= PIECE_CHARACTERS) return { bytes: toSegments([text]).bytes, runs: index, from };
     }

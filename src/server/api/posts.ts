@@ -64,9 +64,10 @@ interface QueueAsked {
 
 /** POST /v1/build_subsets */
 function toRecording(sent: RawParameters): Listing<RecordingAsked> {
-  const { test_files, commit_hash, branch, node_total, node_index, ci_build_id } = toBuildSubsetMessage(sent);
+  const message = toBuildSubsetMessage(sent);
+  const { test_files, commit_hash, branch, node_total, node_index, ci_build_id, tells_outcomes } = message;
   const node = { commit_hash, branch, node_total, node_index };
-  return { asked: { node, run: newRun(test_files, ci_build_id || undefined) }, suite: null };
+  return { asked: { node, run: newRun(test_files, ci_build_id || undefined, tells_outcomes) }, suite: null };
 }
 
 /** POST /v1/build_distributions/subset */

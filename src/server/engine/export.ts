@@ -8,6 +8,7 @@ import type { Project } from './ports/access.js';
 import type { Build, Run } from './ports/builds.js';
 import type { Millis, Store } from './ports/store.js';
 import type { RecordedPath } from './ports/timings.js';
+import { outcomeOf } from './test-file.js';
 
 /** Records that an export reads at a time. */
 const EXPORTED_RECORDS_PER_STEP = 200;
@@ -76,8 +77,8 @@ function headOfBuild({ id, commit_hash, branch, node_total, created_at, updated_
   return `${JSON.stringify(head).slice(0, -1)},"build_subsets":[`;
 }
 
-function jsonOfRun({ id, node_index, created_at, paths, seconds }: Run): string {
-  const test_files = paths.map((path, i) => ({ path, time_execution: seconds[i]! }));
+function jsonOfRun({ id, node_index, created_at, paths, seconds, outcomes }: Run): string {
+  const test_files = paths.map((path, i) => ({ path, time_execution: seconds[i]!, outcome: outcomeOf(outcomes[i]!) ?? undefined }));
   return JSON.stringify({ id, node_index, created_at: timestamp(created_at), test_files });
 }
 

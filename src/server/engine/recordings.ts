@@ -9,18 +9,23 @@ import type { Project } from './ports/access.js';
 import type { Build } from './ports/builds.js';
 import type { NewRun, Recorded } from './ports/recordings.js';
 import type { Millis } from './ports/store.js';
-import { type RecordedTestFile, UNTIMED } from './test-file.js';
+import { codeOf, type RecordedTestFile, UNTIMED } from './test-file.js';
 
 /** A run that is sent again within this time is the same run; after it, another one. */
 export const RETRY_WINDOW_MILLISECONDS = 600_000;
 
-/** @param ci_build_id the id of the CI run; undefined: the client named none */
-export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: string): NewRun {
+/**
+ * @param ci_build_id the id of the CI run; undefined: the client named none
+ * @param tellsOutcomes a file without an outcome passed
+ */
+export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: string, tellsOutcomes = false): NewRun {
   const paths: string[] = [];
   const seconds: number[] = [];
   let hasTestCases = false;
   let has_no_test = testFiles.length > 0;
-  for (const { path, time_execution, ran, no_test = false } of testFiles) {
+  let outcomes = tellsOutcomes ? new Uint8Array(testFiles.length).fill(codeOf('passed')) : null;
+  for (const { path, time_execution, ran, no_test = false, outcome } of testFiles) {
+    if (outcome !== undefined) (outcomes ??= new Uint8Array(testFiles.length))[paths.length] = codeOf(outcome);
     paths.push(path);
     // A client may send -0.
     seconds.push(time_execution > 0 ? time_execution : ran ? UNTIMED : 0);
@@ -28,7 +33,7 @@ export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: str
     hasTestCases ||= time_execution > 0 && fileOf(path) !== null && pieceOf(path) === null;
   }
   const ci_run = ci_build_id === undefined ? 0 : shortDigest(ci_build_id);
-  return { paths, seconds, hasTestCases, has_no_test, ci_run, asked_at: null };
+  return { paths, seconds, outcomes, hasTestCases, has_no_test, ci_run, asked_at: null };
 }
 
 /** A path of a run. */

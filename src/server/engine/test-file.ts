@@ -1,3 +1,5 @@
+import type { FileOutcome } from '../../protocol/file-outcome.js';
+
 /** A test file (or a test case inside one) with its time in seconds. 0: scheduled, not measured. */
 export interface RecordedTestFile {
   path: string;
@@ -6,6 +8,21 @@ export interface RecordedTestFile {
   ran?: boolean;
   /** With a time of 0: no test of the file ran. It has none, or all of them are skipped or not selected. */
   no_test?: boolean;
+  /** Missing: the client does not tell. */
+  outcome?: FileOutcome;
+}
+
+/** Outcomes by their codes, from 1: the order is that of stored runs. */
+const OUTCOMES: readonly FileOutcome[] = ['passed', 'failed', 'flaky', 'skipped'];
+
+/** The outcome with a code; null: its client did not tell. */
+export function outcomeOf(code: number): FileOutcome | null {
+  return OUTCOMES[code - 1] ?? null;
+}
+
+/** The code of an outcome; 0: its client did not tell. */
+export function codeOf(outcome: FileOutcome | undefined): number {
+  return outcome === undefined ? 0 : 1 + OUTCOMES.indexOf(outcome);
 }
 
 /** The seconds of a file that ran and had no time to measure: negative zero, which is 0 in every sum and comparison. */

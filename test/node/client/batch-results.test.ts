@@ -14,26 +14,36 @@ const reports = (results: Record<string, Partial<FileResult>>) =>
   new Map(Object.entries(results).map(([path, result]) => [path, { seconds: 1, isFailed: false, hasRun: true, ...result }]));
 
 const notRun = { seconds: 0, hasRun: false };
-/** The times that are recorded; a file that ran and took no time has `ran`. */
-const timed = (results: Record<string, number | 'ran'>) =>
-  Object.entries(results).map(([path, time]) => ({
-    path,
-    ...(time === 'ran' ? { time_execution: 0, ran: true, no_test: true } : { time_execution: time }),
-  }));
+/** The times that are recorded, of some files with their outcomes; one that ran and had nothing to run has `ran`. */
+const timed = (results: Record<string, number | 'ran' | [time: number, outcome: string]>) =>
+  Object.entries(results).map(([path, time]) => {
+    if (time === 'ran') return { path, time_execution: 0, ran: true, no_test: true, outcome: 'skipped' };
+    return { path, ...(typeof time === 'number' ? { time_execution: time } : { time_execution: time[0], outcome: time[1] }) };
+  });
+const FLAKY: [number, string] = [1, 'flaky'];
+const FAILED_TIME: [number, string] = [1, 'failed'];
+const NO_TIME: [number, string] = [0, 'failed'];
 
 it.each<[what: string, reported: Parameters<typeof reports>[0], passed: boolean, times: Parameters<typeof timed>[0], failed: string[]]>([
-  ['takes times and failures from them', { a: { seconds: 5 }, b: FAILED, c: notRun }, false, { a: 5, b: 1, c: 'ran' }, ['b']],
-  ['has no failures if it passed because the exit code is trusted', { a: {}, b: FAILED, c: {} }, true, { a: 1, b: 1, c: 1 }, []],
+  ['takes times and failures from them', { a: { seconds: 5 }, b: FAILED, c: notRun }, false, { a: 5, b: FAILED_TIME, c: 'ran' }, ['b']],
+  ['tells which files passed when they were tried again', { a: {}, b: { isFlaky: true }, c: {} }, true, { a: 1, b: FLAKY, c: 1 }, []],
+  ['has no failures if it passed because the exit code is trusted', { a: {}, b: FAILED, c: {} }, true, { a: 1, b: FAILED_TIME, c: 1 }, []],
   [
     'distinguishes a file that failed to load from a time that was rounded to 0',
     { a: { seconds: 0, isFailed: true }, b: { seconds: 0 }, c: {} },
     false,
-    { a: 0, b: 0.001, c: 1 },
+    { a: NO_TIME, b: 0.001, c: 1 },
     ['a'],
   ],
   ['records unreported files with 0 if its command succeeded', { a: {} }, true, { a: 1, b: 0, c: 0 }, []],
   ['may not have run unreported files if its command failed', { a: {}, b: {} }, false, { a: 1, b: 1 }, ['c']],
-  ['fails with all files if its command failed, and no test', { a: {}, b: {}, c: {} }, false, { a: 1, b: 1, c: 1 }, ['a', 'b', 'c']],
+  [
+    'fails with all files if its command failed, and no test',
+    { a: {}, b: {}, c: {} },
+    false,
+    { a: FAILED_TIME, b: FAILED_TIME, c: FAILED_TIME },
+    ['a', 'b', 'c'],
+  ],
 ])('a batch with reports %s', (_, reported, passed, times, failed) => {
   expect(resultFromReports(files, reports(reported), passed)).toEqual({ recorded: timed(times), failed });
 });
@@ -61,10 +71,10 @@ describe('a batch of more files than a function call takes arguments', () => {
 describe('a batch without reports', () => {
   const unmeasured = files.map(({ path }) => ({ path, expected: null }));
 
-  it.each([
+  it.each<[what: string, planned: PlannedFile[], seconds: number, passed: boolean, times: Parameters<typeof timed>[0], failed: string[]]>([
     ['divides its time by the expected times; an unmeasured file gets their mean', files, 24, true, { a: 12, b: 4, c: 8 }, []],
     ['divides its time evenly if no file was measured', unmeasured, 6, true, { a: 2, b: 2, c: 2 }, []],
-    ['has no times if it failed, and fails with all files', files, 24, false, { a: 0, b: 0, c: 0 }, ['a', 'b', 'c']],
+    ['has no times if it failed, and fails with all files', files, 24, false, { a: NO_TIME, b: NO_TIME, c: NO_TIME }, ['a', 'b', 'c']],
   ])('%s', (_, planned, seconds, passed, times, failed) => {
     expect(resultFromExitCode(planned, seconds, passed)).toEqual({ recorded: timed(times), failed });
   });

@@ -21,6 +21,21 @@ describe('POST /build_subsets', () => {
     expect((await onlyBuild(server)).build_subsets[0].test_files).toEqual(files);
   });
 
+  it('keeps the outcome of each file that its client tells', async ({ server }) => {
+    const [passed, failed] = [
+      { path: 'a_spec.rb', time_execution: 1 },
+      { path: 'b_spec.rb', time_execution: 2, outcome: 'failed' },
+    ];
+    for (const tells_outcomes of [true, undefined]) await record(server, { tells_outcomes, test_files: [passed, failed] });
+    const [newest, oldest] = (await onlyBuild(server)).build_subsets;
+    expect([oldest.test_files, newest.test_files]).toEqual([
+      [{ ...passed, outcome: 'passed' }, failed],
+      [passed, failed],
+    ]);
+    const unknown = await server.post('/v1/build_subsets', subsetMessage({ test_files: [{ ...passed, outcome: 'green' }] }));
+    expect(unknown).toMatchObject({ status: 422 });
+  });
+
   it('stores the first run of a node and 100 retries, and ignores more with a message', async ({ server }) => {
     await Promise.all(Array.from({ length: 101 }, () => record(server)));
     const message = 'node 0 of this build was retried more than 100 times; this run is not stored, which does not affect the CI build';

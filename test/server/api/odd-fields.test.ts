@@ -27,7 +27,13 @@ const cases = [{ name: 'a', seconds: 1, outcome: 'passed', count: 2 }];
 
 /** Of each endpoint, valid messages in the order in which they are accepted. Each field of its messages is in one of them. */
 const ofNodes: Readonly<Record<string, Fields[]>> = {
-  '/v1/build_subsets': [subsetMessage({ ci_build_id: '1', test_files: [{ path: paths[0], time_execution: 0, ran: true, no_test: true }] })],
+  '/v1/build_subsets': [
+    subsetMessage({
+      ci_build_id: '1',
+      tells_outcomes: true,
+      test_files: [{ path: paths[0], time_execution: 0, ran: true, no_test: true, outcome: 'skipped' }],
+    }),
+  ],
   '/v1/build_distributions/subset': [
     splitMessage({ ...people, ...links, test_files_digest, fixed_test_suite_split: false, cache_read_attempt: false, test_files }),
   ],

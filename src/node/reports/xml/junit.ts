@@ -89,6 +89,8 @@ class JunitReader implements ElementHandler {
       this.#caseDepth = depth;
     } else if (this.#case && depth === this.#caseDepth + 1) {
       if (name === 'failure' || name === 'error') this.#case.isFailed = true;
+      // Of Maven Surefire, for an attempt before the one that passed.
+      if (name === 'flakyFailure' || name === 'flakyError') this.#case.isFlaky = true;
       // pytest could not import the module, so none of its tests ran.
       if (name === 'error' && attribute(attributes, 'message') === 'collection failure') this.#case.isSkipped = true;
       if (name === 'skipped') {

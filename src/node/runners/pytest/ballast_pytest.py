@@ -641,7 +641,11 @@ class FileRun:
     def __init__(self):
         self.tests = self.import_seconds = self.seconds = 0
         self.finished = set()
-        self.has_run = False
+        self.has_run = self.has_failed = self.is_flaky = False
+
+    @property
+    def outcome(self):
+        return {"outcome": "failed"} if self.has_failed else {"outcome": "flaky"} if self.is_flaky else {}
 
 
 class Results:
@@ -653,6 +657,8 @@ class Results:
         self.workers = 1
         # What the workers of xdist planned.
         self.plans = []
+        # A test failed whose file is not known.
+        self.has_other_failure = False
         self.lines = []
 
     def pytest_report_header(self):
@@ -676,11 +682,17 @@ class Results:
     def pytest_runtest_logreport(self, report):
         if hasattr(report, "ballast_plan"):
             self.plans.append(report.ballast_plan)
-        # The report of a subtest has a context. Its time is in that of its test.
-        if not hasattr(report, "ballast_file") or hasattr(report, "context"):
+        if not hasattr(report, "ballast_file"):
+            self.has_other_failure = self.has_other_failure or report.failed
             return
         path, tests, import_seconds = report.ballast_file
         run = self.runs.setdefault(path, FileRun())
+        run.has_failed = run.has_failed or report.failed
+        # Of pytest-rerunfailures, for an attempt before the last.
+        run.is_flaky = run.is_flaky or report.outcome == "rerun"
+        # The report of a subtest has a context. Its time is in that of its test.
+        if hasattr(report, "context"):
+            return
         run.tests, run.import_seconds = tests, max(run.import_seconds, import_seconds)
         run.seconds += report.duration
         # A test that is skipped before its call has not run.
@@ -724,6 +736,10 @@ class Results:
             else:
                 recorded.append(file)
         is_green = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        is_interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+        is_explained = is_green or is_interrupted or any(file.get("outcome") == "failed" for file in recorded)
+        if self.has_other_failure or not is_explained:
+            recorded = [{**file, "outcome": "failed"} for file in recorded]
         has_no_test = is_green and recorded != [] and all(file.get("no_test") for file in recorded)
         try:
             if recorded:
@@ -752,20 +768,20 @@ class Results:
         """Returns what to record for a file; None: it did not run to the end."""
         run = self.runs.get(path)
         if path in plan.get("failed", []):
-            return {"path": path, "time_execution": 0}
+            return {"path": path, "time_execution": 0, "outcome": "failed"}
         if path in plan.get("empty", []) or (run and not run.has_run and len(run.finished) >= run.tests):
-            return {"path": path, "time_execution": 0, "ran": True, "no_test": True}
+            return {"path": path, "time_execution": 0, "ran": True, "no_test": True, "outcome": "skipped"}
         if run is None or len(run.finished) < run.tests:
             return None
         # The sum of the work: every worker imports the file.
-        return {"path": path, "time_execution": max(MIN_SECONDS, run.seconds + run.import_seconds * self.workers)}
+        return {"path": path, "time_execution": max(MIN_SECONDS, run.seconds + run.import_seconds * self.workers), **run.outcome}
 
     def record(self, session, files):
         # After an interrupt the CI system may not wait.
         retries = 0 if session.exitstatus == pytest.ExitCode.INTERRUPTED else None
         identity = self.settings["identity"]
         try:
-            is_stored, message = Api(self.settings).post("/v1/build_subsets", {**identity, "test_files": files}, parse_recording, retries)
+            is_stored, message = Api(self.settings).post("/v1/build_subsets", {**identity, "test_files": files, "tells_outcomes": True}, parse_recording, retries)
         except Unreachable as error:
             raise Unreachable(f"{error}; the times of {count_of(files, 'test file')} are not recorded") from error
         if message:

@@ -82,10 +82,14 @@ export interface Run extends RunHead {
   paths: string[];
   /** By path; 0: the file was scheduled, not measured. */
   seconds: Float64Array;
+  /** By path, see outcomeOf in test-file.ts. */
+  outcomes: Uint8Array;
 }
 
 export interface RunTimes {
   paths: Uint32Array;
   /** By path; 0: the file was scheduled, not measured. */
   seconds: Float64Array;
+  /** By path, see outcomeOf in test-file.ts. */
+  outcomes: Uint8Array;
 }

@@ -22,6 +22,8 @@ export interface NewRun {
   paths: readonly string[] | Segments;
   /** By path; 0: the file was scheduled, not measured; see also UNTIMED. */
   seconds: ArrayLike<number>;
+  /** By path, see outcomeOf in test-file.ts; null: the client tells none. */
+  outcomes: ArrayLike<number> | null;
   /** True if a measured path is a test case inside a file. */
   hasTestCases: boolean;
   /** See RunHead. */

@@ -24,7 +24,7 @@ export interface FileTable {
 interface BuildTimes {
   build: Build;
   /** In the order of recording. */
-  runs: (RunTimes & { isCut?: true })[];
+  runs: (Pick<RunTimes, 'paths' | 'seconds'> & { isCut?: true })[];
 }
 
 /** Reads the last builds of a branch, at most `limits.trendBuilds`. */

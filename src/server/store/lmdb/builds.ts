@@ -34,8 +34,8 @@ export function lmdbBuilds(parts: Parts) {
       const key: RunKey = [number, node_index, run];
       const record = subsets.get(key);
       if (!record) return null;
-      const { paths, seconds } = timesOf(record, from, to);
-      return { ...toRunHead(key, record), paths: Array.from(paths, nameOfPath), seconds };
+      const { paths, seconds, outcomes } = timesOf(record, from, to);
+      return { ...toRunHead(key, record), paths: Array.from(paths, nameOfPath), seconds, outcomes };
     },
     times(number: number, { node_index, run }: Pick<RunHead, 'node_index' | 'run'>) {
       const record = subsets.get([number, node_index, run]);

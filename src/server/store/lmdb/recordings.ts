@@ -71,7 +71,8 @@ function setTimes({ timingBuffer }: Parts, project: number, run: NewRun, times: 
   const { length } = run.seconds;
   const setFrom = (from: number): Soon<unknown> => {
     const to = Math.min(length, from + TIMINGS_PER_TURN);
-    for (let i = from; i < to; i++) setTime(times, i, timingBuffer.intern(project, pathOf(run, i), at), run.seconds[i]!);
+    for (let i = from; i < to; i++)
+      setTime(times, i, timingBuffer.intern(project, pathOf(run, i), at), run.seconds[i]!, run.outcomes?.[i] ?? 0);
     if (to < length) return timingBuffer.nextTurn().then(() => setFrom(to));
     const named = timingBuffer.saveNames();
     return named && written(named);

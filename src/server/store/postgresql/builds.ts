@@ -156,8 +156,8 @@ export function postgresqlBuilds(database: Database, paths: Paths) {
       const row = await timesOfRun(build, key);
       if (!row) return null;
       const { times, ...head } = row;
-      const { paths: numbers, seconds } = timesOf({ times }, from, to);
-      return { ...head, paths: await paths.names(numbers), seconds };
+      const { paths: numbers, seconds, outcomes } = timesOf({ times }, from, to);
+      return { ...head, paths: await paths.names(numbers), seconds, outcomes };
     },
     async times(build, key) {
       const row = await timesOfRun(build, key);

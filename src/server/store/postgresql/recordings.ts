@@ -299,7 +299,7 @@ export class RunRecorder implements Recordings {
     for (const waiting of runs) {
       const { run, times } = waiting;
       const view = viewOf(times);
-      for (let i = 0; i < run.seconds.length; i++) setTime(view, i, numbers[at++]!, run.seconds[i]!);
+      for (let i = 0; i < run.seconds.length; i++) setTime(view, i, numbers[at++]!, run.seconds[i]!, run.outcomes?.[i] ?? 0);
       waiting.state = 'set';
     }
   }

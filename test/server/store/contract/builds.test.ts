@@ -134,12 +134,13 @@ describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
     expect(await store.builds.runs(number, 2)).toEqual(heads.slice(1));
     expect(await store.builds.runs(number, 1)).toEqual([]);
     const whole = (await store.builds.run(number, heads[2]!))!;
-    const part = { ...whole, paths: whole.paths.slice(3, 7), seconds: whole.seconds.slice(3, 7) };
+    const part = { ...whole, paths: whole.paths.slice(3, 7), seconds: whole.seconds.slice(3, 7), outcomes: whole.outcomes.slice(3, 7) };
     expect(await store.builds.run(number, heads[2]!, 3, 7)).toEqual(part);
     expect(await store.builds.run(number, heads[2]!, 8)).toEqual({
       ...whole,
       paths: whole.paths.slice(8),
       seconds: whole.seconds.slice(8),
+      outcomes: whole.outcomes.slice(8),
     });
     expect(await store.builds.run(number, { node_index: 2, run: 3 })).toBeNull();
     expect(await store.builds.runs(number + 1)).toEqual([]);

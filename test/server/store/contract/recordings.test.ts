@@ -3,6 +3,7 @@ import { toSegments } from '../../../../src/base/bytes.js';
 import { limits } from '../../../../src/protocol/limits.js';
 import { shortDigest } from '../../../../src/server/engine/keys.js';
 import { newRun, RETRY_WINDOW_MILLISECONDS } from '../../../../src/server/engine/recordings.js';
+import { outcomeOf, type RecordedTestFile } from '../../../../src/server/engine/test-file.js';
 import { waitingCaller, whenSaved } from '../../../testbed/waiting.js';
 import { BUILD, buildsOf, DAY, files, HOUR, NOW, type Recording, record, secondsOf, sweep } from './fixtures.js';
 import { stores } from './stores.js';
@@ -41,9 +42,38 @@ describe.each(stores)('recordings in a store in $name', ({ opened: openStore }) 
       ...first,
       paths: Object.keys(times),
       seconds: Float64Array.from(Object.values(times)),
+      outcomes: new Uint8Array(3),
     });
     expect(empty).toMatchObject({ node_index: 1, run: 1, created_at: NOW + 1, ci_run: 0, test_files: 0 });
-    expect(await store.builds.run(number, empty!)).toEqual({ ...empty, paths: [], seconds: new Float64Array() });
+    expect(await store.builds.run(number, empty!)).toEqual({
+      ...empty,
+      paths: [],
+      seconds: new Float64Array(),
+      outcomes: new Uint8Array(),
+    });
+  });
+
+  it('keep the outcome of each file that its client tells', async () => {
+    const { store, project, build } = await opened();
+    const files: RecordedTestFile[] = [
+      { path: 'a_spec.rb', time_execution: 1 },
+      { path: 'b_spec.rb', time_execution: 2, outcome: 'failed' },
+      { path: 'c_spec.rb', time_execution: 3, outcome: 'flaky' },
+      { path: 'd_spec.rb', time_execution: 0, outcome: 'skipped' },
+    ];
+    for (const tellsOutcomes of [true, false]) {
+      const run = newRun(files, '7', tellsOutcomes);
+      await whenSaved(store.recordings.record(project, { ...BUILD, node_index: 0 }, run, waitingCaller, NOW));
+    }
+    const { number } = await build();
+    const outcomes = await Promise.all(
+      [1, 2].map(async run => Array.from((await store.builds.run(number, { node_index: 0, run }))!.outcomes, outcomeOf)),
+    );
+    expect(outcomes).toEqual([
+      ['passed', 'failed', 'flaky', 'skipped'],
+      [null, 'failed', 'flaky', 'skipped'],
+    ]);
+    expect(Array.from((await store.builds.run(number, { node_index: 0, run: 1 }, 1, 3))!.outcomes, outcomeOf)).toEqual(['failed', 'flaky']);
   });
 
   it('accept paths as segments, which worker threads send', async () => {
