@@ -184,7 +184,7 @@ async function playSplit({ store, project, pullCost }: Past, run: CiRun, now: nu
   for (;;) {
     const node = nodes.find(({ request }) => request.kind === 'split' && request.at <= now);
     if (!node) return nodes;
-    const request = { key, node_index: node.node_index, suite: suiteOf(run.paths), listDigest: undefined, links: null };
+    const request = { key, node_index: node.node_index, suite: suiteOf(run.paths), listDigest: undefined, told: null };
     const { files } = (await shareOf(store, request, planned, node.request.at))!;
     advance(nodes, node, { batch_id: 0, paths: decodeFiles(files!).map(({ path }) => path), pieces: [] });
   }

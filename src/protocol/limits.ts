@@ -37,6 +37,8 @@ export const limits = {
   settingMaxCharacters: 4000,
   /** An address, or a template of addresses. */
   linkMaxCharacters: 1000,
+  /** Texts that name what else the tests of a node depend on, and the folder of the tests. */
+  proofKeys: 21,
   passwordMinCharacters: 12,
   passwordMaxCharacters: 1024,
   /** Body of a request of the dashboard; beyond it 413. */

@@ -74,13 +74,13 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
       end => (stopProxy = end),
     );
   const summarize = async () => void (await Promise.all(services.map(each => each.summarize())));
-  const linksNoted = async () => void (await Promise.all(services.map(each => each.linksNoted())));
+  const nodesNoted = async () => void (await Promise.all(services.map(each => each.nodesNoted())));
   const close = async () => {
     await Promise.all(services.map(each => each.close())).finally(remove);
     stopProxy();
     await database?.end();
   };
-  return { service: { ...first.service, url, summarize, linksNoted, close }, log, store: first.store, dataDir: folder };
+  return { service: { ...first.service, url, summarize, nodesNoted, close }, log, store: first.store, dataDir: folder };
 }
 
 /** Performs tasks on this thread: to start another takes longer than most tests. */

@@ -84,6 +84,20 @@ export interface Links {
   diff_url?: Address;
 }
 
+/** What the tests of a node run on, sent with its first requests. */
+export interface Checkout {
+  /** The hash of the Git tree that is checked out, in hex; null: it is not known. Missing: the client does not tell. */
+  tree?: GitHash | null;
+  /** Why the files of the node may differ from the tree, or why it is not known. Missing: they are those of the tree. */
+  tree_doubt?: OptionalText;
+  /** The SHA-256, in hex, of each text that names what else the tests depend on: an image, a version. */
+  proof_keys?: Sha256[] & tags.MaxItems<typeof limits.proofKeys>;
+}
+
+/** A SHA-1 or SHA-256. */
+export type GitHash = string & tags.Pattern<'^[0-9a-f]{40}([0-9a-f]{24})?$'>;
+export type Sha256 = string & tags.Pattern<'^[0-9a-f]{64}$'>;
+
 export interface CommitAuthor {
   commits: number;
   author: OptionalText;

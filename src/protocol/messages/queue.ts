@@ -2,7 +2,7 @@ import type { tags } from 'typia';
 import type { CasesOfName } from '../case-outcomes.js';
 import type { limits } from '../limits.js';
 import type { Count, Text, Uuid } from '../scalars.js';
-import type { FailedPath, Links, ListedTestFile, NodeKey, Path, People, PlannedTestFile, TestFileList } from './parameters.js';
+import type { Checkout, FailedPath, Links, ListedTestFile, NodeKey, Path, People, PlannedTestFile, TestFileList } from './parameters.js';
 
 /** POST /queues/queue */
 export interface QueueMessage extends NodeKey, People {
@@ -37,7 +37,7 @@ export interface ConnectFailed {
 }
 
 /** POST /v2/queues/queue: each pull reports the outcome of the previous batch. */
-export interface TestQueueMessage extends NodeKey, People, Links {
+export interface TestQueueMessage extends NodeKey, People, Links, Checkout {
   can_initialize_queue: boolean;
   attempt_connect_to_queue: boolean;
   /** Id of the queue: the same for all nodes of a CI run, also when some of them are retried. */

@@ -1,8 +1,8 @@
 import type { Count, Text, Uuid } from '../scalars.js';
-import type { Links, ListedTestFile, NodeKey, People, PlannedTestFile, RecordedTestFile, TestFileList } from './parameters.js';
+import type { Checkout, Links, ListedTestFile, NodeKey, People, PlannedTestFile, RecordedTestFile, TestFileList } from './parameters.js';
 
 /** POST /build_distributions/subset */
-export interface SplitMessage extends NodeKey, People, Links {
+export interface SplitMessage extends NodeKey, People, Links, Checkout {
   /** Default: true. */
   fixed_test_suite_split: boolean;
   cache_read_attempt: boolean;

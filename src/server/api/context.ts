@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Soon } from '../../base/soon.js';
 import type { DailyBytes } from '../engine/daily-bytes.js';
 import type { BuildKey, ProjectBuild, QueueKey } from '../engine/keys.js';
-import type { LinkNotes } from '../engine/link-notes.js';
+import type { NodeNotes } from '../engine/node-notes.js';
 import type { Project } from '../engine/ports/access.js';
 import type { StoreLoad } from '../engine/ports/maintenance.js';
 import type { QueueLoad } from '../engine/ports/queues.js';
@@ -32,7 +32,7 @@ export interface Context {
   /** When nodes asked for their part of a split. */
   splitAsks: SplitAsks;
   /** The addresses that nodes send. */
-  linkNotes: LinkNotes;
+  nodeNotes: NodeNotes;
   /** Bytes that each project has stored today. */
   dailyBytes: DailyBytes;
   readiness: { assert(): Promise<void> };

@@ -1,12 +1,12 @@
 import { toSegments } from '../../base/bytes.js';
 import type { Soon } from '../../base/soon.js';
 import { byName } from '../../protocol/case-outcomes.js';
-import type { Links } from '../../protocol/messages/parameters.js';
+import type { Checkout, Links } from '../../protocol/messages/parameters.js';
 import type { HeartbeatMessage, TestQueueMessage } from '../../protocol/messages/queue.js';
 import { pieceOf } from '../../protocol/piece-path.js';
 import { digest, type NodeKey, queueKey, splitKey, UNNAMED_CI_RUN } from '../engine/keys.js';
 import { type CaseReport, encodeCases } from '../engine/pieces/case-report.js';
-import type { NodeLinks } from '../engine/ports/ci-runs.js';
+import type { NodeLinks, Checkout as NotedCheckout, ToldByNode } from '../engine/ports/ci-runs.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { Store } from '../engine/ports/store.js';
 import { boundFailed } from '../engine/queue/failed.js';
@@ -76,7 +76,7 @@ export function toSplit(sent: RawParameters, project: number, cached: Suite | nu
   const { commit_hash, branch, node_total, node_index, ci_build_id, fixed_test_suite_split, cache_read_attempt, test_files = [] } = message;
   const key = splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split);
   const suite = cache_read_attempt ? null : (cached ?? suiteOf(test_files.map(({ path }) => path)));
-  return { asked: { key, node_index, listDigest: message.test_files_digest, links: linksOf(message) }, suite };
+  return { asked: { key, node_index, listDigest: message.test_files_digest, told: toldBy(message) }, suite };
 }
 
 /** POST /v1/plan */
@@ -105,7 +105,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     report: null,
     heartbeats: false,
     pieces: null,
-    links: null,
+    told: null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
   return { asked: { request, sizes: [], failingFirst: false, echo: null }, suite };
@@ -128,7 +128,7 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     report: reportOf(message),
     heartbeats: message.sends_heartbeats === true,
     pieces: message.pieces ?? null,
-    links: isFirstRequest ? linksOf(message) : null,
+    told: isFirstRequest ? toldBy(message) : null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.paths!)) : null;
   if (suite && sizes.length !== 0 && sizes.length !== suite.length)
@@ -155,6 +155,16 @@ function processOf(message: HeartbeatMessage, project: number): HeartbeatRequest
 
 function reportOf({ batch_id, failed_paths = [], times }: Pick<TestQueueMessage, 'batch_id' | 'failed_paths' | 'times'>): BatchReport {
   return { batch_id: batch_id ?? null, failed_paths: boundFailed(failed_paths), times };
+}
+
+/** What a node tells of itself in a message; null: nothing. */
+function toldBy(message: Links & Checkout): ToldByNode | null {
+  const told = { links: linksOf(message), checkout: checkoutOf(message) };
+  return told.links || told.checkout ? told : null;
+}
+
+function checkoutOf({ tree, tree_doubt: doubt, proof_keys: keys = [] }: Checkout): NotedCheckout | null {
+  return tree === undefined ? null : { tree, doubt: doubt ?? null, keys: keys.toSorted() };
 }
 
 /** The addresses of a message; null: it has none. */

@@ -6,7 +6,7 @@ import type { Caller } from './caller.js';
 import type { NodeKey, QueueKey } from './keys.js';
 import { beginningOf } from './moment.js';
 import { pathsOfQueue } from './planned-files.js';
-import type { NodeLinks } from './ports/ci-runs.js';
+import type { ToldByNode } from './ports/ci-runs.js';
 import type { Acknowledgement, Change, NewQueue, OpenQueue, QueueInfo, Queues, Verdict } from './ports/queues.js';
 import type { Millis, Store } from './ports/store.js';
 import { type Batch, type EndedLease, type KeptDecision, type Pull, RAN_UNTIMED } from './queue/batch.js';
@@ -38,7 +38,7 @@ export interface QueueRequest {
   /** The client sends heartbeats while it works on a batch. */
   heartbeats: boolean;
   /** Null: the request has none. */
-  links: NodeLinks | null;
+  told: ToldByNode | null;
 }
 
 /** A process of a node, which says that it lives. */

@@ -1,6 +1,6 @@
 import { type Soon, whenKnown } from '../../base/soon.js';
 import type { SplitKey } from './keys.js';
-import type { NodeLinks } from './ports/ci-runs.js';
+import type { ToldByNode } from './ports/ci-runs.js';
 import type { NewSplit, Split } from './ports/splits.js';
 import type { Millis, Store } from './ports/store.js';
 import { refusals } from './refusal.js';
@@ -17,7 +17,7 @@ export interface SplitRequest {
   /** The digest of the node's list; undefined: its client sends none. */
   listDigest: string | undefined;
   /** Null: the request has none. */
-  links: NodeLinks | null;
+  told: ToldByNode | null;
 }
 
 export interface Share {

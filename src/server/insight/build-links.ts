@@ -27,7 +27,7 @@ const BUILDS_OF_COMMIT = 10;
 export async function linksOf(store: Store, subject: Subject, settings: ProjectSettings): Promise<BuildLinks> {
   const { build, ciRun } = subject;
   const sent = new Map(
-    (ciRun && !settings.job_url ? await store.ciRuns.jobs(ciRun.id) : []).map(({ node_index, url }) => [node_index, url]),
+    (ciRun && !settings.job_url ? await store.ciRuns.nodes(ciRun.id) : []).map(({ node_index, job_url }) => [node_index, job_url]),
   );
   const previous = await previousBuild(store, subject);
   const commit = build.commit_hash;

@@ -13,8 +13,8 @@ import { bodyLimitOf, endpointOf, route, routeAdmin } from '../api/table.js';
 import { WhatIfPlayer } from '../api/what-if-player.js';
 import { createProject, createToken, findToken, knownToken } from '../engine/access.js';
 import { DailyBytes } from '../engine/daily-bytes.js';
-import { LinkNotes } from '../engine/link-notes.js';
 import { memoryBounds } from '../engine/memory-bounds.js';
+import { NodeNotes } from '../engine/node-notes.js';
 import type { Access } from '../engine/ports/access.js';
 import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
@@ -62,7 +62,7 @@ export interface Service {
   /** Writes the summaries of all builds that were recorded until now, and notes the events for webhooks in them. */
   summarize(): Promise<void>;
   /** Resolves when the addresses that nodes sent until now are noted. */
-  linksNoted(): Promise<void>;
+  nodesNoted(): Promise<void>;
   /** Reads the files of the certificate again. Rejects with a sentence when they are invalid. */
   renew(): Promise<void>;
   /** Answers the requests in flight, then closes everything in the reverse order of opening. */
@@ -139,8 +139,8 @@ export async function openService(
     // A client that is refused never retries, so the token must exist before the port opens.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
     const completeness = new CompletenessChecker(jobs);
-    const linkNotes = new LinkNotes(store, (err: unknown) => log.warn({ err }, 'could not note the addresses that nodes sent'));
-    closers.push(() => linkNotes.settled());
+    const nodeNotes = new NodeNotes(store, (err: unknown) => log.warn({ err }, 'could not note what nodes told of themselves'));
+    closers.push(() => nodeNotes.settled());
     const sender = new WebhookSender(store, log, now);
     closers.push(() => sender.close());
     const pagesUrl = config.dashboard === 'on' ? publicUrl : null;
@@ -156,7 +156,7 @@ export async function openService(
       store,
       dailyBytes,
       splitAsks: new SplitAsks(),
-      linkNotes,
+      nodeNotes,
       jobs,
       completeness,
       summarizer,
@@ -232,12 +232,12 @@ export async function openService(
       await summarizer.flush();
       await webhookEvents.settled();
     };
-    const linksNoted = () => linkNotes.settled();
+    const nodesNoted = () => nodeNotes.settled();
     const slowerServer = adapter.name === 'node' ? adapter.logLine : null;
     const renew = () => http.reloadCertificate();
     const snapshot = async () => snapshots?.makeIfDue();
     void snapshot();
-    return { ...ports, slowerServer, firstToken, firstLink, sweep, snapshot, summarize, linksNoted, renew, close };
+    return { ...ports, slowerServer, firstToken, firstLink, sweep, snapshot, summarize, nodesNoted, renew, close };
   } catch (error) {
     await close();
     throw error;

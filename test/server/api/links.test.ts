@@ -29,7 +29,7 @@ const initialise = (server: Client, more: object = {}) => first(server, { attemp
 
 /** The addresses of the newest CI run. */
 async function linksOf(server: Client & { id: number }) {
-  await shared.service.linksNoted();
+  await shared.service.nodesNoted();
   const [run] = await shared.store.ciRuns.list(server.id, Number.MAX_SAFE_INTEGER, 1);
   const { commit_url, diff_url, previous, nodes } = (await server.get(`/v1/builds/${run!.id}/minutes`)).json;
   return { commit_url, diff_url, previous, jobs: nodes.map(({ job_url }: any) => job_url) };
@@ -82,9 +82,9 @@ it('an address that cannot be used is ignored', async ({ server }) => {
     expect([status, json.paths.length > 0]).toEqual([200, true]);
     expect((await startSplit(server, PATHS, { commit_hash: `c${i}`, ...links })).status).toBe(200);
   }
-  await shared.service.linksNoted();
+  await shared.service.nodesNoted();
   for (const { id, links } of await shared.store.ciRuns.list(server.id, Number.MAX_SAFE_INTEGER, 100))
-    expect([links, await shared.store.ciRuns.jobs(id)]).toEqual([undefined, []]);
+    expect([links, await shared.store.ciRuns.nodes(id)]).toEqual([undefined, []]);
 });
 
 it('the templates of a project win over what nodes send, and serve all other clients', async ({ server }) => {

@@ -20,6 +20,7 @@ const node = { ...buildKey, node_index: 0 };
 const test_files = testFiles(paths);
 const test_files_digest = digestOfList(paths);
 const people = { user_seat: 'Jo', build_author: 'Jo', commit_authors: [{ commits: 1, author: 'Jo' }] };
+const checkout = { tree: 'a'.repeat(40), tree_doubt: 'a.js is changed', proof_keys: ['b'.repeat(64)] };
 const links = { job_url: 'https://ci/1', commit_url: 'https://git/{commit}', diff_url: 'https://git/{before}..{commit}' };
 const first = { can_initialize_queue: true, attempt_connect_to_queue: false };
 const later = { can_initialize_queue: false, attempt_connect_to_queue: false };
@@ -35,7 +36,15 @@ const ofNodes: Readonly<Record<string, Fields[]>> = {
     }),
   ],
   '/v1/build_distributions/subset': [
-    splitMessage({ ...people, ...links, test_files_digest, fixed_test_suite_split: false, cache_read_attempt: false, test_files }),
+    splitMessage({
+      ...people,
+      ...links,
+      ...checkout,
+      test_files_digest,
+      fixed_test_suite_split: false,
+      cache_read_attempt: false,
+      test_files,
+    }),
   ],
   '/v1/queues/queue': [
     queueMessage({ ...people, ...first, fixed_queue_split: false, skip_pull: false, test_files }),
@@ -45,6 +54,7 @@ const ofNodes: Readonly<Record<string, Fields[]>> = {
     testQueueMessage({
       ...people,
       ...links,
+      ...checkout,
       ...first,
       test_files_digest,
       paths,

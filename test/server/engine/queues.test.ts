@@ -26,7 +26,7 @@ const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest =>
   report: null,
   heartbeats: false,
   pieces: null,
-  links: null,
+  told: null,
 });
 
 const ASKED = { repeatsNewest: false, sizes: [], pieces: null, failingFirst: false };

@@ -268,7 +268,7 @@ describe('a snapshot that fails', () => {
     const dataDir = await folderWithStore();
     const { root } = openParts(dataDir);
     // A text that is longer than the record.
-    await root.openDB<Buffer, string>({ name: 'jobs', encoding: 'binary' }).put('x', Buffer.from([0xd9, 0xff]));
+    await root.openDB<Buffer, string>({ name: 'nodes', encoding: 'binary' }).put('x', Buffer.from([0xd9, 0xff]));
     await root.close();
     const folder = temporaryFolder();
     const good = ['ballast-2025-12-01T00-00-00Z.lmdb', 'ballast-2025-12-02T00-00-00Z.lmdb', 'ballast-2025-12-03T00-00-00Z.lmdb'];

@@ -14,7 +14,7 @@ import type {
 import { PIECE_SIGN } from '../../../protocol/piece-path.js';
 import { newestBuild } from '../../engine/builds.js';
 import type { QueueKey } from '../../engine/keys.js';
-import { bytesOfLinks } from '../../engine/link-notes.js';
+import { bytesOfNote } from '../../engine/node-notes.js';
 import { handedPieces } from '../../engine/pieces/cuts.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
@@ -149,10 +149,10 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
     return whenKnown(pulling, ({ value, saved }) => {
       // A batch keeps texts of its request. A request with a list of test files stores the plan, if it is the first.
       if (!sent && value?.isNewBatch) dailyBytes.add(project, bytesIn(request.body), context.now());
-      const { key, node_index, links } = prepared.request;
-      if (links && value && !value.isOtherList && !value.lacksPieces) {
-        context.linkNotes.note(key, node_index, links);
-        dailyBytes.add(project, bytesOfLinks(links), context.now());
+      const { key, node_index, told } = prepared.request;
+      if (told && value && !value.isOtherList && !value.lacksPieces) {
+        context.nodeNotes.note(key, node_index, told);
+        dailyBytes.add(project, bytesOfNote(told), context.now());
       }
       if (value && value.endedLeases.length > 0) void recordSilentNodes(context, key, value, saved);
       if (value?.isBack) context.summarizer.recorded(project, key.build);

@@ -1,7 +1,7 @@
 import { type Soon, whenKnown } from '../../../base/soon.js';
 import type { LastDistribution, SplitMiss } from '../../../protocol/messages/split.js';
 import { closestBuild } from '../../engine/builds.js';
-import { bytesOfLinks } from '../../engine/link-notes.js';
+import { bytesOfNote } from '../../engine/node-notes.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import { type Share, type SplitRequest, shareOf } from '../../engine/splits.js';
 import type { Answer, Request } from '../../http/request.js';
@@ -18,16 +18,16 @@ import { isSmallBuild } from '../reads.js';
 const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
 function splitForNode(context: Context, request: Request): Soon<Answer> {
-  const { store, dailyBytes, splitAsks, linkNotes, now } = context;
+  const { store, dailyBytes, splitAsks, nodeNotes, now } = context;
   return whenKnown(prepare(context, 'prepareSplit', request), ({ project, prepared: { request: asked, planned } }) => {
     const { plan } = planned;
     if (plan) dailyBytes.assertRoom(project, now());
     return whenKnown(shareOf(store, asked, planned, now()), share => {
       if (plan && share?.isNew) dailyBytes.add(project, plan.files.bytes.length, now());
       if (share?.files) splitAsks.note(asked.key, asked.node_index, now());
-      if (share?.files && asked.links) {
-        linkNotes.note(asked.key, asked.node_index, asked.links);
-        dailyBytes.add(project, bytesOfLinks(asked.links), now());
+      if (share?.files && asked.told) {
+        nodeNotes.note(asked.key, asked.node_index, asked.told);
+        dailyBytes.add(project, bytesOfNote(asked.told), now());
       }
       return answerShare(request, asked, share);
     });

@@ -15,35 +15,55 @@ export interface CiRuns {
   ofBuild(project: number, build: BuildKey): Soon<CiRun[]>;
   /** The newest CI run of each build, in one read; null: the build has none. */
   newest(project: number, builds: readonly BuildKey[]): Soon<(CiRun | null)[]>;
+  /** Up to `limit` CI runs of a project whose first node that told a tree told this one, newest first. */
+  ofTree(project: number, tree: string, limit: number): Soon<CiRun[]>;
   /**
-   * Notes the addresses that nodes sent, each node once: that of a job in place of an earlier one, and the templates if the CI run has none.
-   * Does nothing for those that are noted, and for CI runs that have expired.
+   * Notes what nodes told of themselves, each node once: the address of its job in place of an earlier one, its checkout beside an earlier one (see
+   * `joinCheckouts`), and the templates and the tree if the CI run has none. Does nothing for what is noted, and for CI runs that have expired.
    */
-  noteLinks(sent: readonly NotedLinks[]): Promise<void>;
-  /** The addresses of the jobs of a CI run, by node. */
-  jobs(id: string): Soon<JobLink[]>;
+  noteNodes(told: readonly NodeNote[]): Promise<void>;
+  /** What the nodes of a CI run told, by node. */
+  nodes(id: string): Soon<NotedNode[]>;
 }
 
-/** The addresses at which people find the work of a node, as the node reported them. Null: it reported none. */
+/** What a node told of itself with its first requests. Null: it told none. */
+export interface ToldByNode {
+  /** The addresses at which people find its work. */
+  links: NodeLinks | null;
+  checkout: Checkout | null;
+}
+
 export interface NodeLinks extends CiRunLinks {
+  /** Null: it told none. */
   job_url: string | null;
 }
 
-/** The addresses that a node of the CI run with an id sent. */
-export interface NotedLinks extends NodeLinks {
+/** What the tests of a node run on. */
+export interface Checkout {
+  /** The hash of a Git tree; null: it is not known. */
+  tree: string | null;
+  /** Why the files of the node may differ from the tree, or why it is not known; null: they are those of the tree. */
+  doubt: string | null;
+  /** Digests of what else its tests depend on, sorted. */
+  keys: string[];
+}
+
+/** What a node of the CI run with an id told. */
+export interface NodeNote extends ToldByNode {
   id: string;
   node_index: number;
 }
 
-/** Templates of addresses: see LINK_WORDS. */
+export interface NotedNode {
+  node_index: number;
+  job_url: string | null;
+  checkout: Checkout | null;
+}
+
+/** Templates of addresses: see LINK_WORDS. Null: no node sent one. */
 export interface CiRunLinks {
   commit_url: string | null;
   diff_url: string | null;
-}
-
-export interface JobLink {
-  node_index: number;
-  url: string;
 }
 
 export interface CiRun extends BuildKey {
@@ -62,4 +82,6 @@ export interface CiRun extends BuildKey {
   runs_before: number;
   /** Missing: no node sent any. */
   links?: CiRunLinks;
+  /** The tree that a node told first; missing: none told one. */
+  tree?: string;
 }

@@ -1,20 +1,35 @@
 import { CI_RUNS_PER_BUILD } from '../../engine/ci-run.js';
 import { type BuildKey, buildDigest } from '../../engine/keys.js';
-import type { CiRun, CiRuns, NotedLinks } from '../../engine/ports/ci-runs.js';
+import { joinCheckouts } from '../../engine/node-notes.js';
+import type { CiRun, CiRuns, NodeNote } from '../../engine/ports/ci-runs.js';
 import type { Tables } from './tables.js';
 import { entriesOf } from './writes/blobs.js';
 import { type Committing, commit } from './writes/commit.js';
 
-export type CiRunTables = Pick<Tables, 'ciRuns' | 'ciRunKeys' | 'ciRunsOfBuild' | 'unrecorded' | 'expiry'>;
+export type CiRunTables = Pick<Tables, 'ciRuns' | 'ciRunKeys' | 'ciRunsOfBuild' | 'ciRunsOfTree' | 'unrecorded' | 'expiry'>;
 
-export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'jobs'> & Committing) {
-  const { ciRuns, ciRunKeys, ciRunsOfBuild, jobs } = parts;
-  /** The CI run of a node that sent addresses, unless they are noted. */
-  const toNote = ({ id, node_index, job_url, commit_url, diff_url }: NotedLinks): CiRun | null => {
+export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'nodes'> & Committing) {
+  const { ciRuns, ciRunKeys, ciRunsOfBuild, ciRunsOfTree, nodes } = parts;
+  /** The records that a node changes by what it told; null: it changes none. */
+  const toPut = ({ id, node_index, links, checkout }: NodeNote) => {
     const key = ciRunKeys.get(id);
     const run = key && ciRuns.get([...key, id]);
-    const isJobNoted = job_url === null || jobs.get([id, node_index]) === job_url;
-    return run && !(isJobNoted && (run.links || (commit_url === null && diff_url === null))) ? run : null;
+    if (!run) return null;
+    const before = nodes.get([id, node_index]);
+    const node = {
+      job_url: links?.job_url ?? before?.job_url ?? null,
+      checkout: before ? joinCheckouts(before.checkout, checkout) : checkout,
+    };
+    const isNoted = before ? JSON.stringify(before) === JSON.stringify(node) : node.job_url === null && node.checkout === null;
+    const { commit_url, diff_url } = links ?? {};
+    const tree = run.tree ?? checkout?.tree;
+    const noted: CiRun = {
+      ...run,
+      ...(!run.links && (commit_url ?? diff_url) && { links: { commit_url: commit_url ?? null, diff_url: diff_url ?? null } }),
+      ...(tree && { tree }),
+    };
+    const isRunNoted = noted.links === run.links && noted.tree === run.tree;
+    return isNoted && isRunNoted ? null : { node: isNoted ? null : node, run: isRunNoted ? null : noted };
   };
   return {
     get(project, id) {
@@ -34,22 +49,25 @@ export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'jobs'> & Committin
         const [key] = ciRunsOfBuild.getKeys({ ...newestFirst(buildDigest(project, build)), limit: 1 });
         return key ? (ciRuns.get([project, key[1], key[2]]) ?? null) : null;
       }),
-    async noteLinks(sent) {
-      const due = sent.filter(toNote);
+    ofTree(project, tree, limit) {
+      const range = { start: [project, tree, Infinity] as never, end: [project, tree, -Infinity] as never, reverse: true, limit };
+      return [...ciRunsOfTree.getKeys(range)].flatMap(([, , created_at, id]) => ciRuns.get([project, created_at, id]) ?? []);
+    },
+    async noteNodes(told) {
+      const due = told.filter(toPut);
       if (due.length === 0) return;
       await commit(parts, () => {
-        for (const links of due) {
-          const run = toNote(links);
-          if (!run) continue;
-          const { id, project, created_at } = run;
-          const { node_index, job_url, commit_url, diff_url } = links;
-          if (job_url !== null) void jobs.put([id, node_index], job_url);
-          if (!run.links && (commit_url ?? diff_url) !== null)
-            void ciRuns.put([project, created_at, id], { ...run, links: { commit_url, diff_url } });
+        for (const note of due) {
+          const put = toPut(note);
+          if (put?.node) void nodes.put([note.id, note.node_index], put.node);
+          if (!put?.run) continue;
+          const { project, created_at, id } = put.run;
+          void ciRuns.put([project, created_at, id], put.run);
+          if (put.run.tree !== undefined) void ciRunsOfTree.put([project, put.run.tree, created_at, id], true);
         }
       });
     },
-    jobs: id => Array.from(jobs.getRange(entriesOf(id)), ({ key: [, node_index], value: url }) => ({ node_index, url })),
+    nodes: id => Array.from(nodes.getRange(entriesOf(id)), ({ key: [, node_index], value }) => ({ node_index, ...value })),
   } satisfies CiRuns;
 }
 
@@ -57,21 +75,24 @@ export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'jobs'> & Committin
 const newestFirst = (build: string) => ({ start: [build, Infinity] as never, end: [build, -Infinity] as never, reverse: true });
 
 /** Notes a CI run that begins, together with the other puts of this turn. */
-export function putCiRun({ ciRuns, ciRunKeys, ciRunsOfBuild, expiry }: CiRunTables, run: CiRun): void {
-  const { id, project, created_at } = run;
+export function putCiRun({ ciRuns, ciRunKeys, ciRunsOfBuild, ciRunsOfTree, expiry }: CiRunTables, run: CiRun): void {
+  const { id, project, created_at, tree } = run;
   void ciRuns.put([project, created_at, id], run);
   void ciRunKeys.put(id, [project, created_at]);
   void ciRunsOfBuild.put([buildDigest(project, run), created_at, id], project);
+  if (tree !== undefined) void ciRunsOfTree.put([project, tree, created_at, id], true);
   void expiry.put([created_at, 'ci_run', id], true);
 }
 
 /** Deletes a CI run with its summary and its entries in the indexes, within a write transaction. */
-export function deleteCiRun({ ciRuns, ciRunKeys, ciRunsOfBuild, unrecorded }: Omit<CiRunTables, 'expiry'>, id: string): void {
+export function deleteCiRun(tables: Omit<CiRunTables, 'expiry'>, id: string): void {
+  const { ciRuns, ciRunKeys, ciRunsOfBuild, ciRunsOfTree, unrecorded } = tables;
   const key = ciRunKeys.get(id);
   if (!key) return;
   const [project, created_at] = key;
   const record = ciRuns.get([...key, id]);
   if (record) void ciRunsOfBuild.remove([buildDigest(project, record), created_at, id]);
+  if (record?.tree !== undefined) void ciRunsOfTree.remove([project, record.tree, created_at, id]);
   void ciRuns.remove([...key, id]);
   void unrecorded.remove([...key, id]);
   void ciRunKeys.remove(id);

@@ -108,9 +108,9 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
   const first = key[0] as string;
   switch (kind) {
     case 'ci_run': {
-      const jobs = deleteOwned([tables.jobs], first, most);
-      if (jobs.whole) deleteCiRun(tables, first);
-      return { ...jobs, deleted: jobs.deleted + 1 };
+      const nodes = deleteOwned([tables.nodes], first, most);
+      if (nodes.whole) deleteCiRun(tables, first);
+      return { ...nodes, deleted: nodes.deleted + 1 };
     }
     // Large records become unreachable first, and are then deleted piece by piece.
     case 'split': {

@@ -182,17 +182,21 @@ const kinds: Record<MovedTable, Kind> = {
       rowsOf(ciRuns, (key, value) => {
         const { commit_hash: _commit, branch: _branch, ...run } = value;
         const names = { build: buildDigest(run.project, value), names: toNames(value) };
-        return { ...run, ...names, ci_run: json(run.ci_run), links: json(run.links), summary: json(unrecorded.get(key)) };
+        const told = { links: json(run.links), tree: run.tree ?? null };
+        return { ...run, ...names, ci_run: json(run.ci_run), ...told, summary: json(unrecorded.get(key)) };
       }),
-    put({ build: _, names, ci_run, links, summary, ...rest }, tables) {
-      const run = { ...rest, ...fromNames(names), ci_run: JSON.parse(ci_run), ...(links !== null && { links: JSON.parse(links) }) };
+    put({ build: _, names, ci_run, links, tree, summary, ...rest }, tables) {
+      const told = { ...(links !== null && { links: JSON.parse(links) }), ...(tree !== null && { tree }) };
+      const run = { ...rest, ...fromNames(names), ci_run: JSON.parse(ci_run), ...told };
       putCiRun(tables, run);
       if (summary !== null) void tables.unrecorded.put([run.project, run.created_at, run.id], JSON.parse(summary));
     },
   },
-  jobs: {
-    rows: ({ jobs }) => rowsOf(jobs, ([ci_run, node_index], url) => ({ ci_run, node_index, url })),
-    put: ({ ci_run, node_index, url }, { jobs }) => void jobs.put([ci_run, node_index], url),
+  nodes: {
+    rows: ({ nodes }) =>
+      rowsOf(nodes, ([ci_run, node_index], { job_url, checkout }) => ({ ci_run, node_index, job_url, checkout: json(checkout) })),
+    put: ({ ci_run, node_index, job_url, checkout }, { nodes }) =>
+      void nodes.put([ci_run, node_index], { job_url, checkout: checkout === null ? null : JSON.parse(checkout) }),
   },
   days: {
     rows: ({ days }) =>

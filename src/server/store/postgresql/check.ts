@@ -176,7 +176,7 @@ const OWNED = [
   { table: 'pieces', column: 'owner', before: '', owners: { splits: 'id', queues: 'id' } },
   { table: 'journal', column: 'queue', before: '', owners: { queues: 'id' } },
   { table: 'split_uses', column: 'split', before: '', owners: { splits: 'id' } },
-  { table: 'jobs', column: 'ci_run', before: '', owners: { ci_runs: 'id' } },
+  { table: 'nodes', column: 'ci_run', before: '', owners: { ci_runs: 'id' } },
   { table: 'summaries', column: 'build', before: 0, owners: { builds: 'number' } },
 ];
 

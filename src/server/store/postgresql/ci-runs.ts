@@ -1,23 +1,26 @@
 import { limits } from '../../../protocol/limits.js';
 import { CI_RUNS_PER_BUILD } from '../../engine/ci-run.js';
 import { type BuildKey, buildDigest, type QueueKey, type SplitKey, shortDigest } from '../../engine/keys.js';
-import type { CiRun, CiRunLinks, CiRuns, JobLink, NotedLinks } from '../../engine/ports/ci-runs.js';
+import { CHANGING_CHECKOUT } from '../../engine/node-notes.js';
+import type { Checkout, CiRun, CiRunLinks, CiRuns, NodeNote, NotedNode } from '../../engine/ports/ci-runs.js';
 import type { Database } from './connection/database.js';
 import { fromJson, fromNames, toNames } from './json.js';
 
-export const CI_RUN = 'id, project, kind, plan, ci_run, digest, names, node_total, created_at, runs_before, links';
+export const CI_RUN = 'id, project, kind, plan, ci_run, digest, names, node_total, created_at, runs_before, links, tree';
 
-export interface CiRunRow extends Omit<CiRun, 'commit_hash' | 'branch' | 'ci_run' | 'links'> {
+export interface CiRunRow extends Omit<CiRun, 'commit_hash' | 'branch' | 'ci_run' | 'links' | 'tree'> {
   /** The commit hash and the branch, and the id that the CI system gave it, as JSON. */
   names: string;
   ci_run: string;
   /** As JSON. */
   links: string | null;
+  tree: string | null;
 }
 
-export function toCiRun({ names, ci_run, links, ...row }: CiRunRow): CiRun {
+export function toCiRun({ names, ci_run, links, tree, ...row }: CiRunRow): CiRun {
   const sent = fromJson<CiRunLinks>(links);
-  return { ...row, ...fromNames(names), ci_run: JSON.parse(ci_run) as string, ...(sent && { links: sent }) };
+  const told = { ...(sent && { links: sent }), ...(tree !== null && { tree }) };
+  return { ...row, ...fromNames(names), ci_run: JSON.parse(ci_run) as string, ...told };
 }
 
 /** The columns of a CI run that begins. */
@@ -31,19 +34,36 @@ export function ciRunValues({ project, build, ci_run }: QueueKey | SplitKey): un
   ];
 }
 
-/** Locks the CI runs against the sweep only, so that many processes note those of one at the same time. */
-const NOTE_LINKS = `with n as (
-    select * from unnest($1::text[], $2::int4[], $3::text[], $4::text[]) as v (id, node_index, url, links)
+/**
+ * Locks the CI runs against the sweep only, so that many processes note those of one at the same time. See joinCheckouts for what a node told at
+ * different times.
+ */
+const NOTE_NODES = `with n as (
+    select * from unnest($1::text[], $2::int4[], $3::text[], $4::text[], $5::text[], $6::text[])
+      as v (id, node_index, job_url, links, tree, checkout)
   ), known as materialized (
     select c.* from (select distinct id from n order by id) n
-    cross join lateral (select id, links from ci_runs where id = n.id limit 1 for key share) c
-  ), linked as (
-    update ci_runs set links = s.links from (select id, min(links) as links from n group by id) s, known
-    where ci_runs.id = s.id and known.id = s.id and s.links is not null and known.links is null and ci_runs.links is null
+    cross join lateral (select id, links, tree from ci_runs where id = n.id limit 1 for key share) c
+  ), noted as (
+    update ci_runs set links = coalesce(ci_runs.links, s.links), tree = coalesce(ci_runs.tree, s.tree)
+    from (select id, min(links) as links, min(tree) as tree from n group by id) s, known
+    where ci_runs.id = s.id and known.id = s.id
+      and ((s.links is not null and known.links is null and ci_runs.links is null)
+        or (s.tree is not null and known.tree is null and ci_runs.tree is null))
   )
-  insert into jobs (ci_run, node_index, url)
-  select n.id, n.node_index, n.url from n join known on known.id = n.id where n.url is not null order by n.id, n.node_index
-  on conflict (ci_run, node_index) do update set url = excluded.url where jobs.url <> excluded.url`;
+  insert into nodes (ci_run, node_index, job_url, checkout)
+  select n.id, n.node_index, n.job_url, n.checkout from n join known on known.id = n.id
+  where n.job_url is not null or n.checkout is not null order by n.id, n.node_index
+  on conflict (ci_run, node_index) do update set
+    job_url = coalesce(excluded.job_url, nodes.job_url),
+    checkout = case when nodes.checkout is not distinct from excluded.checkout then nodes.checkout else $7 end
+  where (excluded.job_url is not null and excluded.job_url is distinct from nodes.job_url)
+    or nodes.checkout is distinct from excluded.checkout`;
+
+interface NodeRow extends Omit<NotedNode, 'checkout'> {
+  /** As JSON. */
+  checkout: string | null;
+}
 
 export function postgresqlCiRuns(database: Database) {
   return {
@@ -76,16 +96,33 @@ export function postgresqlCiRuns(database: Database) {
       const found = new Map(rows.map(({ build, ...row }) => [build, toCiRun(row)]));
       return keys.map(key => found.get(key) ?? null);
     },
-    async noteLinks(sent) {
-      const linksOf = ({ commit_url, diff_url }: NotedLinks) =>
-        commit_url === null && diff_url === null ? null : JSON.stringify({ commit_url, diff_url } satisfies CiRunLinks);
-      await database.change(NOTE_LINKS, [
-        sent.map(({ id }) => id),
-        sent.map(({ node_index }) => node_index),
-        sent.map(({ job_url }) => job_url),
-        sent.map(linksOf),
+    async ofTree(project, tree, limit) {
+      const rows = await database.read<CiRunRow>(
+        `select ${CI_RUN} from ci_runs where project = $1 and tree = $2 order by created_at desc, id desc limit $3`,
+        [project, tree, limit],
+      );
+      return rows.map(toCiRun);
+    },
+    async noteNodes(told) {
+      const linksOf = ({ links }: NodeNote) => {
+        const { commit_url = null, diff_url = null } = links ?? {};
+        return commit_url === null && diff_url === null ? null : JSON.stringify({ commit_url, diff_url } satisfies CiRunLinks);
+      };
+      await database.change(NOTE_NODES, [
+        told.map(({ id }) => id),
+        told.map(({ node_index }) => node_index),
+        told.map(({ links }) => links?.job_url ?? null),
+        told.map(linksOf),
+        told.map(({ checkout }) => checkout?.tree ?? null),
+        told.map(({ checkout }) => checkout && JSON.stringify(checkout)),
+        JSON.stringify(CHANGING_CHECKOUT),
       ]);
     },
-    jobs: id => database.read<JobLink>('select node_index, url from jobs where ci_run = $1 order by node_index', [id]),
+    async nodes(id) {
+      const rows = await database.read<NodeRow>('select node_index, job_url, checkout from nodes where ci_run = $1 order by node_index', [
+        id,
+      ]);
+      return rows.map(({ checkout, ...row }) => ({ ...row, checkout: fromJson<Checkout>(checkout) }));
+    },
   } satisfies CiRuns;
 }

@@ -112,7 +112,7 @@ const ciRuns = (some: string) =>
     ), gone as (
       delete from ci_runs using due where ci_runs.id = due.id returning ci_runs.id
     ), others as (
-      delete from jobs using gone where jobs.ci_run = gone.id
+      delete from nodes using gone where nodes.ci_run = gone.id
     )`,
   );
 

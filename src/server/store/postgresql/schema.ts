@@ -190,6 +190,7 @@ const STEPS: readonly (readonly string[])[] = [
       runs_before int4 not null,
       -- Templates of addresses, as JSON.
       links text,
+      tree text,
       summary text
     )`,
     'create index if not exists ci_runs_project on ci_runs (project, created_at, id)',
@@ -197,11 +198,13 @@ const STEPS: readonly (readonly string[])[] = [
     'create index if not exists ci_runs_created_at on ci_runs (created_at)',
     // Those that ended, and of whose build nothing was recorded.
     'create index if not exists ci_runs_unrecorded on ci_runs (project, created_at, id) where summary is not null',
-    // The addresses of the CI jobs of nodes.
-    `create table if not exists jobs (
+    'create index if not exists ci_runs_tree on ci_runs (project, tree, created_at, id) where tree is not null',
+    // What the nodes of CI runs told of themselves. The checkout is JSON.
+    `create table if not exists nodes (
       ci_run text not null,
       node_index int4 not null,
-      url text not null,
+      job_url text,
+      checkout text,
       primary key (ci_run, node_index)
     )`,
     'create table if not exists summaries (build int4 primary key, summary text not null)',

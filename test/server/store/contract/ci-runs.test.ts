@@ -2,9 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../../../src/protocol/limits.js';
 import { CI_RUNS_PER_BUILD } from '../../../../src/server/engine/ci-run.js';
 import { queueKey, type SplitKey, shortDigest, splitKey } from '../../../../src/server/engine/keys.js';
+import { CHANGING_CHECKOUT } from '../../../../src/server/engine/node-notes.js';
+import type { Checkout, CiRun, NodeLinks, NodeNote } from '../../../../src/server/engine/ports/ci-runs.js';
 import { EXPIRED_PER_STEP } from '../../../../src/server/engine/retention.js';
 import { BUILD, DAY, HOUR, NOW, newQueue, newSplit, record, sweep, upTo } from './fixtures.js';
 import { stores } from './stores.js';
+
+const CHECKOUT: Checkout = { tree: 'a'.repeat(40), doubt: null, keys: ['c'.repeat(64)] };
+
+/** What a node told. */
+function noteOf(
+  { id }: Pick<CiRun, 'id'>,
+  node_index: number,
+  links: Partial<NodeLinks> | null,
+  checkout: Checkout | null = null,
+): NodeNote {
+  return { id, node_index, links: links && { job_url: null, commit_url: null, diff_url: null, ...links }, checkout };
+}
 
 describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => {
   async function opened() {
@@ -97,26 +111,22 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
     await createQueue('2', NOW + 1);
     await createSplit(splitKey(project, BUILD, '3', false), NOW + 2);
     const [third, second, first] = await store.ciRuns.ofBuild(project, BUILD);
-    const none = { job_url: null, commit_url: null, diff_url: null };
     const links = { commit_url: 'https://git/{commit}', diff_url: null };
-    await store.ciRuns.noteLinks([]);
-    await store.ciRuns.noteLinks([
-      { ...none, id: first!.id, node_index: 0, job_url: 'https://ci/0' },
-      { ...none, ...links, id: first!.id, node_index: 1, job_url: 'https://ci/1' },
-      { ...none, ...links, id: first!.id, node_index: 2 },
-      { ...none, id: third!.id, node_index: 3, diff_url: 'https://git/{before}/{commit}' },
-      { ...none, id: 'unknown', node_index: 0, job_url: 'https://ci/unknown' },
+    await store.ciRuns.noteNodes([]);
+    await store.ciRuns.noteNodes([
+      noteOf(first!, 0, { job_url: 'https://ci/0' }),
+      noteOf(first!, 1, { ...links, job_url: 'https://ci/1' }),
+      noteOf(first!, 2, links),
+      noteOf(third!, 3, { diff_url: 'https://git/{before}/{commit}' }),
+      noteOf({ id: 'unknown' }, 0, { job_url: 'https://ci/unknown' }),
     ]);
-    await Promise.all(
-      [1, 1].map(node_index =>
-        store.ciRuns.noteLinks([{ ...none, id: first!.id, node_index, job_url: 'https://ci/again', commit_url: 'https://other/{commit}' }]),
-      ),
-    );
-    expect(await store.ciRuns.jobs(first!.id)).toEqual([
-      { node_index: 0, url: 'https://ci/0' },
-      { node_index: 1, url: 'https://ci/again' },
+    const again = { job_url: 'https://ci/again', commit_url: 'https://other/{commit}' };
+    await Promise.all([1, 1].map(node_index => store.ciRuns.noteNodes([noteOf(first!, node_index, again)])));
+    expect(await store.ciRuns.nodes(first!.id)).toEqual([
+      { node_index: 0, job_url: 'https://ci/0', checkout: null },
+      { node_index: 1, job_url: 'https://ci/again', checkout: null },
     ]);
-    for (const id of [second!.id, third!.id, 'unknown']) expect(await store.ciRuns.jobs(id)).toEqual([]);
+    for (const id of [second!.id, third!.id, 'unknown']) expect(await store.ciRuns.nodes(id)).toEqual([]);
     expect(await store.ciRuns.ofBuild(project, BUILD)).toEqual([
       { ...third, links: { commit_url: null, diff_url: 'https://git/{before}/{commit}' } },
       second,
@@ -129,12 +139,53 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
     await createQueue('1', NOW);
     await createQueue('2', NOW + HOUR);
     const runs = await store.ciRuns.ofBuild(project, BUILD);
-    const job = (id: string, node_index: number) => ({ id, node_index, job_url: 'https://ci', commit_url: null, diff_url: null });
-    for (const { id } of runs) await store.ciRuns.noteLinks(upTo(2 * EXPIRED_PER_STEP).map(i => job(id, i)));
+    const job = (run: Pick<CiRun, 'id'>, node_index: number) => noteOf(run, node_index, { job_url: 'https://ci' }, CHECKOUT);
+    for (const run of runs) await store.ciRuns.noteNodes(upTo(2 * EXPIRED_PER_STEP).map(i => job(run, i)));
     expect(await sweep(store, NOW + 1)).toEqual({ queue: 1, ci_run: 1 });
-    await store.ciRuns.noteLinks([job(runs[1]!.id, 0)]);
-    expect(await store.ciRuns.jobs(runs[1]!.id)).toEqual([]);
-    expect(await store.ciRuns.jobs(runs[0]!.id)).toHaveLength(2 * EXPIRED_PER_STEP);
+    await store.ciRuns.noteNodes([job(runs[1]!, 0)]);
+    expect(await store.ciRuns.nodes(runs[1]!.id)).toEqual([]);
+    expect(await store.ciRuns.nodes(runs[0]!.id)).toHaveLength(2 * EXPIRED_PER_STEP);
+    expect((await store.ciRuns.ofTree(project, CHECKOUT.tree!, 9)).map(({ id }) => id)).toEqual([runs[0]!.id]);
+  });
+
+  it('are found by the tree that a node told first, newest first', async () => {
+    const { store, project, createQueue } = await opened();
+    for (let i = 0; i < 4; i++) await createQueue(String(i), NOW + i);
+    const [newest, ...runs] = await store.ciRuns.ofBuild(project, BUILD);
+    const other = { ...CHECKOUT, tree: 'b'.repeat(64) };
+    await store.ciRuns.noteNodes([
+      ...runs.map(run => noteOf(run, 0, null, CHECKOUT)),
+      noteOf(newest!, 0, null, other),
+      noteOf(newest!, 1, null, { tree: null, doubt: 'no commit', keys: [] }),
+    ]);
+    await store.ciRuns.noteNodes([noteOf(runs[0]!, 1, null, other)]);
+    const found = async (tree: string, limit = 9) => (await store.ciRuns.ofTree(project, tree, limit)).map(({ id }) => id);
+    expect(await found(CHECKOUT.tree!)).toEqual(runs.map(({ id }) => id));
+    expect(await found(CHECKOUT.tree!, 2)).toEqual(runs.slice(0, 2).map(({ id }) => id));
+    expect(await found(other.tree)).toEqual([newest!.id]);
+    expect(await store.ciRuns.ofTree(project + 1, other.tree, 9)).toEqual([]);
+    expect((await store.ciRuns.get(project, newest!.id))!.tree).toBe(other.tree);
+  });
+
+  it('keep the checkout of each node, and that it changed with a later process', async () => {
+    const { store, project, createQueue } = await opened();
+    await createQueue('1');
+    const [run] = await store.ciRuns.ofBuild(project, BUILD);
+    const note = (node_index: number, checkout: Checkout | null) =>
+      store.ciRuns.noteNodes([noteOf(run!, node_index, { job_url: 'https://ci' }, checkout)]);
+    const changed = { ...CHECKOUT, doubt: 'größe\0.js is changed' };
+    for (const checkout of [CHECKOUT, CHECKOUT]) await note(0, checkout);
+    for (const checkout of [CHECKOUT, changed]) await note(1, checkout);
+    for (const checkout of [null, CHECKOUT]) await note(2, checkout);
+    for (const checkout of [CHECKOUT, null, CHECKOUT]) await note(3, checkout);
+    await note(4, changed);
+    expect((await store.ciRuns.nodes(run!.id)).map(({ checkout }) => checkout)).toEqual([
+      CHECKOUT,
+      CHANGING_CHECKOUT,
+      CHANGING_CHECKOUT,
+      CHANGING_CHECKOUT,
+      changed,
+    ]);
   });
 
   it('expire by the time when they began, also while their queue is in use', async () => {

@@ -108,8 +108,9 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
       await store.queues.repeat(copy, NOW);
       const [build] = await buildsOf(store, project);
       await store.summaries.put(build!, summaryOf());
-      const sent = { job_url: 'https://ci', commit_url: null, diff_url: null };
-      await store.ciRuns.noteLinks([{ ...sent, id: (await store.queues.find(queue))!.id, node_index: 0 }]);
+      const links = { job_url: 'https://ci', commit_url: null, diff_url: null };
+      const checkout = { tree: 'a'.repeat(40), doubt: null, keys: [] };
+      await store.ciRuns.noteNodes([{ id: (await store.queues.find(queue))!.id, node_index: 0, links, checkout }]);
     }
     const day = Math.floor(NOW / DAY);
     const left = async (i: number, project: number) => ({

@@ -73,7 +73,10 @@ export async function serve(store: Store): Promise<Served> {
   for (const ciRun of await store.ciRuns.ofBuild(project, unrecorded)) await store.summaries.putUnrecorded(ciRun, summaryOf());
   const { id } = (await store.queues.find(queue))!;
   const links = { commit_url: 'https://git/{commit}', diff_url: null };
-  await store.ciRuns.noteLinks(upTo(3).map(node_index => ({ id, node_index, job_url: `https://ci/größe/${node_index}`, ...links })));
+  const checkout = { tree: 'a'.repeat(40), doubt: 'größe\0.js is changed', keys: ['b'.repeat(64)] };
+  await store.ciRuns.noteNodes(
+    upTo(3).map(node_index => ({ id, node_index, links: { job_url: `https://ci/größe/${node_index}`, ...links }, checkout })),
+  );
   for (const key of ['sent', 'waiting'])
     await store.deliveries.add({ project, key, id: `id of ${key}`, event: testEvent('größe\0'), created_at: NOW + 4 * DAY }, 9);
   await store.deliveries.end({ project, key: 'sent' });

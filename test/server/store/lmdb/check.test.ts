@@ -68,13 +68,13 @@ const INDEPENDENT = [
   'queuesOfBuild',
   'summaries',
   'unrecorded',
-  'jobs',
+  'nodes',
   'days',
   'links',
   'sessions',
 ];
 /** Tables whose records all follow from others. */
-const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'ciRunKeys', 'ciRunsOfBuild', 'expiry'];
+const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'ciRunKeys', 'ciRunsOfBuild', 'ciRunsOfTree', 'expiry'];
 /** Tables whose records others refer to. */
 const OF_BUILDS = ['projects', 'builds', 'subsets', 'paths', 'pathNames', 'timings'];
 const OF_CI_RUNS = ['splits', 'queues', 'queuesOfNodeBuild', 'ciRuns', 'blobs', 'forecasts'];
@@ -85,7 +85,7 @@ const REFERENCES = [
   'sessions',
   'summaries',
   'unrecorded',
-  'jobs',
+  'nodes',
   'days',
   'pendingRuns',
   'forecasts',

@@ -26,7 +26,7 @@ function filled(builds: number, project: number): string[] {
     `insert into split_uses (split, ci_run, at, runs_before) select 'o' || i / 5, i % 5, 0, 0 ${one(builds)}`,
     `insert into ci_runs (id, project, kind, plan, ci_run, digest, build, names, node_total, created_at, runs_before, summary)
     select 'i' || i, ${project}, 'queue', '', '"1"', 0, 'b' || i, '["c", "main"]', 4, ${at} + i, 0, case when i % 9 = 0 then '{}' end ${one(builds)}`,
-    `insert into jobs (ci_run, node_index, url) select 'i' || i / 5, i % 5, '' ${one(builds)}`,
+    `insert into nodes (ci_run, node_index, job_url) select 'i' || i / 5, i % 5, '' ${one(builds)}`,
     `insert into summaries (build, summary) select i, '{}' ${one(builds)}`,
     `insert into days (project, branch, day, builds, summary) select ${project}, i % 40, 40000 + i, 1, '{}' ${one(builds / 100)}`,
     `insert into deliveries (project, key, id, event, created_at, attempts, due_at)

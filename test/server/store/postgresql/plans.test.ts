@@ -13,7 +13,7 @@ const GROWING = [
   'queues',
   'journal',
   'ci_runs',
-  'jobs',
+  'nodes',
   'split_uses',
   'summaries',
   'days',
@@ -79,9 +79,9 @@ const FILLED = [
   `insert into queues (key, id, name, project, build, node_total, guessed, created_at, runs_before, used_at, list, forecast)
   select 'k' || i, 'q' || i, '', i % 20, 'b' || i, 4, false, i, 0, i, '', '' from generate_series(1, 4000) i`,
   `insert into split_uses (split, ci_run, at, runs_before) select 'o' || i / 5, i % 5, 0, 0 from generate_series(1, 4000) i`,
-  `insert into ci_runs (id, project, kind, plan, ci_run, digest, build, names, node_total, created_at, runs_before, summary)
-  select 'i' || i, i % 20, '', '', '', 0, 'b' || i, '', 4, i, 0, '' from generate_series(1, 4000) i`,
-  `insert into jobs (ci_run, node_index, url) select 'i' || i / 5, i % 5, '' from generate_series(1, 4000) i`,
+  `insert into ci_runs (id, project, kind, plan, ci_run, digest, build, names, node_total, created_at, runs_before, tree, summary)
+  select 'i' || i, i % 20, '', '', '', 0, 'b' || i, '', 4, i, 0, 't' || i, '' from generate_series(1, 4000) i`,
+  `insert into nodes (ci_run, node_index, job_url) select 'i' || i / 5, i % 5, '' from generate_series(1, 4000) i`,
   `insert into summaries (build, summary) select i, '' from generate_series(1, 4000) i`,
   `insert into days (project, branch, day, builds, summary) select i % 20, i % 40, i, 1, '' from generate_series(1, 4000) i`,
   `insert into deliveries (project, key, id, event, created_at, attempts, due_at)

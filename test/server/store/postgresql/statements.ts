@@ -121,7 +121,8 @@ export async function readAll(store: Store): Promise<number> {
   );
   const [ciRun] = await ciRuns.list(project, LATER, 10);
   await ciRuns.get(project, ciRun!.id);
-  await ciRuns.jobs(ciRun!.id);
+  await ciRuns.nodes(ciRun!.id);
+  await ciRuns.ofTree(project, 'a'.repeat(40), 9);
   await ciRuns.newest(project, [build, { ...build, branch: 'next' }]);
   await summaries.get(build.number);
   await summaries.ofBuilds([build.number, build.number + 1]);

@@ -153,6 +153,9 @@ export const checks: Checks = {
     const ofBuild: [string, number, string] = [buildDigest(project, run), created_at, id];
     if (!parts.ciRunsOfBuild.doesExist(ofBuild))
       yield problem('is not found by its build', () => parts.ciRunsOfBuild.put(ofBuild, project));
+    const ofTree = run.tree !== undefined && ([project, run.tree, created_at, id] satisfies [number, string, number, string]);
+    if (ofTree && !parts.ciRunsOfTree.doesExist(ofTree))
+      yield problem('is not found by its tree', () => parts.ciRunsOfTree.put(ofTree, true));
     const entry: ExpiryKey = [created_at, 'ci_run', id];
     if (!willExpire(parts, entry)) yield unending(parts, problem, entry);
   },
@@ -165,8 +168,13 @@ export const checks: Checks = {
     if (run && buildDigest(project, run) === build) return;
     yield problem('leads to a CI run that does not exist', () => ciRunsOfBuild.remove(key));
   },
-  *jobs(key, _, problem, { jobs }, references) {
-    if (!references.ciRuns().has(key[0])) yield problem('is of a CI run that does not exist', () => jobs.remove(key));
+  *ciRunsOfTree(key, _, problem, { ciRuns, ciRunsOfTree }) {
+    const [project, tree, created_at, id] = key;
+    if (ciRuns.get([project, created_at, id])?.tree !== tree)
+      yield problem('leads to no CI run of the tree', () => ciRunsOfTree.remove(key));
+  },
+  *nodes(key, _, problem, { nodes }, references) {
+    if (!references.ciRuns().has(key[0])) yield problem('is of a CI run that does not exist', () => nodes.remove(key));
   },
   *unrecorded(key, _, problem, { ciRuns, unrecorded }) {
     if (!ciRuns.doesExist(key)) yield problem('is of a CI run that does not exist', () => unrecorded.remove(key));
