@@ -27,6 +27,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
   addDoctor(program, context);
   addMcp(program, context);
   addImport(program);
+  addReceipt(program);
 }
 
 function addSplit(program: Command, context: NodeContext): void {
@@ -304,4 +305,19 @@ function addImport(program: Command): void {
     .option('--dry-run', 'read the files and print what would be imported, but record nothing')
     .option('--json', 'print one JSON object')
     .action(async (files: string[], flags) => (await import('./import.js')).importTimings(files, { ...flags, clientVersion: version }));
+}
+
+function addReceipt(program: Command): void {
+  program
+    .command('receipt')
+    .description('check receipts of green CI runs')
+    .command('verify <file>')
+    .description('check that a receipt was signed with a key, and print what it says; - is stdin; no server is asked')
+    .requiredOption('--public-key <file>', 'file with a public key of Ed25519 in PEM; may be repeated: one of the keys is enough', collect)
+    .option('--json', 'print the signed statement as one JSON object')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 the receipt is genuine, and no test failed; 1 it is not genuine, or tests failed; 2 wrong usage, or a file cannot be read.',
+    )
+    .action(async (file: string, flags) => (await import('./receipt.js')).verifyReceipt(file, flags));
 }

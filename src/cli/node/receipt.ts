@@ -1,0 +1,120 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createReadStream, readFileSync } from 'node:fs';
+import typia from 'typia';
+import { keyId, MAX_ENVELOPE_BYTES, openEnvelope } from '../../base/dsse.js';
+import { abbreviate, print, printToStderr } from '../../base/terminal.js';
+import { UsageError } from '../../base/usage-error.js';
+import { RECEIPT_PREDICATE, STATEMENT_PAYLOAD, STATEMENT_TYPE, type Statement } from '../../protocol/receipt.js';
+import { exitCodes } from '../process/exit.js';
+
+export interface ReceiptOptions {
+  /** Files with public keys. One of the keys must have signed the receipt. */
+  publicKey: readonly string[];
+  json?: true;
+}
+
+/**
+ * Prints what a receipt says if one of the keys signed it. Exit code 0: it says that no test failed; 1: it says that some did, or it proves
+ * nothing.
+ *
+ * @param file `-` is stdin
+ */
+export async function verifyReceipt(file: string, { publicKey, json }: ReceiptOptions): Promise<void> {
+  const keys = publicKey.flatMap(readPublicKeys);
+  const text = await readEnvelope(file);
+  try {
+    const { payload, key } = openEnvelope(text, STATEMENT_PAYLOAD, keys);
+    const statement = parseStatement(payload);
+    if (json) print(JSON.stringify(statement));
+    else for (const line of linesOf(statement, key)) print(line);
+    const { result, failedTests = [] } = statement.predicate;
+    const isGreen = result !== 'FAILED' && failedTests.length === 0;
+    if (!isGreen)
+      printToStderr(`the receipt is genuine, but says that tests failed${failedTests.length > 0 ? `: ${abbreviate(failedTests)}` : ''}`);
+    process.exitCode = isGreen ? exitCodes.done : exitCodes.failed;
+  } catch (error) {
+    printToStderr(`${nameOf(file)} is no receipt that can be trusted: ${(error as Error).message}`);
+    process.exitCode = exitCodes.failed;
+  }
+}
+
+const isStatement = typia.createIs<Statement>();
+
+function parseStatement(payload: Buffer): Statement {
+  const value = JSON.parse(payload.toString()) as Partial<Statement> | null;
+  if (value?._type !== STATEMENT_TYPE) throw new Error(`what was signed is no statement of the type ${STATEMENT_TYPE}`);
+  if (value.predicateType !== RECEIPT_PREDICATE)
+    throw new Error(`what was signed states ${JSON.stringify(value.predicateType)}, not ${JSON.stringify(RECEIPT_PREDICATE)}`);
+  if (!isStatement(value)) throw new Error('fields of the statement are missing, or of another type');
+  return value;
+}
+
+function linesOf({ subject, predicate }: Statement, key: KeyObject): string[] {
+  const { result, url, passedTests = [], warnedTests = [], failedTests = [] } = predicate;
+  const digests = (algorithm: string) => subject.flatMap(({ digest }) => digest[algorithm] ?? []);
+  const counts = `${passedTests.length} passed, ${warnedTests.length} passed only when repeated, ${failedTests.length} failed`;
+  const fields = [
+    ['result', result],
+    ...digests('gitTree').map(tree => ['tree', tree]),
+    ...digests('gitCommit').map(commit => ['commit', commit]),
+    ['test files', counts],
+    ...(url === undefined ? [] : [['CI run', url]]),
+    ['signed by', keyId(key)],
+  ];
+  return fields.map(([name, value]) => `${name}: ${value}`);
+}
+
+/** Reads a receipt, or the beginning of what is too large for one. */
+async function readEnvelope(file: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of file === '-' ? process.stdin : createReadStream(file)) {
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).length;
+      if (size > MAX_ENVELOPE_BYTES) break;
+    }
+  } catch (error) {
+    throw readError(file, error);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Reads a file with one public key or several in PEM. Throws a UsageError that says what else it is. */
+function readPublicKeys(file: string): KeyObject[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw readError(file, error);
+  }
+  const blocks = [...text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----/gs)];
+  if (blocks.length === 0) throw new UsageError([`${file} has no public key in PEM: such a key begins with -----BEGIN PUBLIC KEY-----`]);
+  return blocks.map(([pem, label]) => {
+    if (label!.endsWith('PRIVATE KEY'))
+      throw new UsageError([
+        `${file} has a private key, which signs receipts and must stay secret: give the public key that belongs to it`,
+      ]);
+    if (label !== 'PUBLIC KEY') throw new UsageError([`${file} has a ${label!.toLowerCase()}, not a public key: give one of Ed25519`]);
+    const key = publicKeyOf(pem);
+    const type = key?.asymmetricKeyType;
+    if (!key || type !== 'ed25519')
+      throw new UsageError([`${file} has ${key ? `a public key of the type ${type}` : 'a damaged public key'}: give one of Ed25519`]);
+    return key;
+  });
+}
+
+function publicKeyOf(pem: string): KeyObject | null {
+  try {
+    return createPublicKey(pem);
+  } catch {
+    return null;
+  }
+}
+
+const nameOf = (file: string) => (file === '-' ? 'stdin' : file);
+
+function readError(file: string, error: unknown): UsageError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new UsageError([`cannot read ${nameOf(file)}: ${code === 'ENOENT' ? 'there is no such file' : message}`]);
+}
