@@ -39,6 +39,10 @@ export const limits = {
   linkMaxCharacters: 1000,
   /** Texts that name what else the tests of a node depend on, and the folder of the tests. */
   proofKeys: 21,
+  /** These keys in a query. */
+  proofKeysMaxCharacters: 1364,
+  /** Longest age of a CI run that proves something: a year. */
+  proofMaxAgeSeconds: 31_536_000,
   passwordMinCharacters: 12,
   passwordMaxCharacters: 1024,
   /** Body of a request of the dashboard; beyond it 413. */

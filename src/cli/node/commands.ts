@@ -4,7 +4,7 @@ import { type IdentityField, identityFields } from '../../node/ci/identity.js';
 import { parseServer } from '../../node/client/address.js';
 import { formats } from '../../node/reports/format.js';
 import { wholeNumber } from '../process/whole-number.js';
-import { type ClientOptions, duration, retriesOption, timeLimitOption } from './options.js';
+import { type ClientOptions, duration, maxAge, retriesOption, timeLimitOption } from './options.js';
 
 /** The parts of the process that the commands of a CI node get. */
 export interface NodeContext {
@@ -22,6 +22,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
   addQueue(program, context);
   addRecord(program, context);
   addVerify(program, context);
+  addProved(program, context);
   addPlan(program, context);
   addSummary(program, context);
   addDoctor(program, context);
@@ -122,6 +123,39 @@ function addVerify(program: Command, context: NodeContext): void {
     )
     .addOption(new Option('--json', 'print the answer as one JSON object').conflicts('format'))
     .action(async flags => (await import('./verify.js')).verify(clientOptions(flags, context)));
+}
+
+function addProved(program: Command, context: NodeContext): void {
+  addServerFlags(
+    program
+      .command('proved [globs...]')
+      .description(
+        'ask whether the test files are known to pass in the very tree that is checked out (exit code 1: no, or there is a doubt)',
+      ),
+  )
+    .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
+    .addOption(proofKeyOption())
+    .option('--max-age <duration>', 'how long ago the CI run may have begun that proves it: s, m, h or d', maxAge, maxAge('7d'))
+    .option('--flaky-passes', 'accept test files that passed only when they were tried again')
+    .addOption(
+      new Option(
+        '--format <name>',
+        'print the answer as text; or write proved=true or proved=false as an output of a step of GitHub Actions, too',
+      )
+        .choices(['text', 'github'])
+        .default('text'),
+    )
+    .option('--json', 'print the answer as one JSON object')
+    .addOption(retriesOption())
+    .addHelpText('after', EXIT_CODES_HELP)
+    .action(async (globs: string[], flags) => (await import('./proved.js')).proved(globs, clientOptions(flags, context)));
+}
+
+function proofKeyOption(): Option {
+  return new Option('--proof-key <text>', 'what else the tests depend on, such as an image or a version; may be repeated')
+    .env('BALLAST_PROOF_KEYS')
+    .argParser(collect)
+    .default([]);
 }
 
 function addPlan(program: Command, context: NodeContext): void {

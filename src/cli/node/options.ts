@@ -1,16 +1,24 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { IdentityOptions } from '../../node/ci/identity.js';
+import { limits } from '../../protocol/limits.js';
 import { wholeNumber } from '../process/whole-number.js';
 
-const SECONDS = { '': 1, s: 1, m: 60, h: 3600 };
+const SECONDS = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** Returns the seconds of a duration such as 90, 90s, 1.5m or 1h30m. */
+/** Returns the seconds of a duration such as 90, 90s, 1.5m, 1h30m or 7d. */
 export function duration(text: string): number {
-  const parts = [...text.matchAll(/(\d{1,6}(?:\.\d{1,3})?)([smh]?)/g)];
+  const parts = [...text.matchAll(/(\d{1,6}(?:\.\d{1,3})?)([smhd]?)/g)];
   const isWhole =
     parts.length > 0 && parts.map(([part]) => part).join('') === text && (parts.length === 1 || parts.every(([, , unit]) => unit !== ''));
   if (!isWhole) throw new InvalidArgumentError('It must be a duration such as 90s, 10m or 1h30m.');
   return parts.reduce((sum, [, number, unit]) => sum + Number(number) * SECONDS[unit as keyof typeof SECONDS], 0);
+}
+
+/** Returns the seconds of a duration that the age of a CI run may have. */
+export function maxAge(text: string): number {
+  const seconds = Math.round(positive(duration(text)));
+  if (seconds > limits.proofMaxAgeSeconds) throw new InvalidArgumentError('It must be 365d at most.');
+  return seconds;
 }
 
 export function timeLimitOption(): Option {

@@ -2,6 +2,7 @@ import typia, { type tags } from 'typia';
 import type { ComparisonAnswer } from '../../protocol/answers/comparison.js';
 import type { CompletenessAnswer } from '../../protocol/answers/completeness.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../protocol/answers/minutes.js';
+import type { ProofAnswer } from '../../protocol/answers/proof.js';
 import type { Assumptions, PlanAnswer } from '../../protocol/answers/what-if.js';
 import type { ConnectFailed, QueueForecast, TestQueueAnswer } from '../../protocol/messages/queue.js';
 import type { SplitAnswer, SplitMiss } from '../../protocol/messages/split.js';
@@ -130,6 +131,13 @@ export function completenessParser(expectedKind: CompletenessAnswer['kind']): An
 /** The subject of an answer is compared with the request, field by field: an answer about nothing proves nothing. */
 export type ReceivedCompleteness = Omit<CompletenessAnswer, 'about'> & { about?: Partial<CompletenessAnswer['about']> };
 const isCompleteness: Is<ReceivedCompleteness> = typia.createIs<Checked<Omit<CompletenessAnswer, 'about'>> & { about?: object }>() as never;
+
+/** As ReceivedCompleteness. */
+export type ReceivedProof = Omit<ProofAnswer, 'about'> & { about?: Partial<ProofAnswer['about']> };
+const isProof: Is<ReceivedProof> = typia.createIs<Checked<Omit<ProofAnswer, 'about'>> & { about?: object }>() as never;
+
+export const parseProof: AnswerParser<ReceivedProof> = ({ status, body }) =>
+  status === 200 && isProof(body) && body.is_proved === (body.reason === null) && (!body.is_proved || body.ci_run !== null) ? body : null;
 
 /** The used part of the answer. */
 type UsedPlan = Omit<PlanAnswer, 'assumptions'> & { assumptions: Pick<Assumptions, 'sentences'> };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { pluralize } from '../../base/plural.js';
 import type { BuildNode } from '../ci/identity.js';
 import { completenessParser, type ReceivedCompleteness } from './answers.js';
-import { type Api, ServerUnreachable } from './api.js';
+import { type AnswerParser, type Api, ServerUnreachable } from './api.js';
 import type { RecordedFile } from './batch-results.js';
 
 /** The CI run to ask about: the id of a queue or of a split of the build; without both, the newest one. */
@@ -20,12 +20,23 @@ export class NoTestRan extends Error {
 
 /** Throws OtherAnswer when the answer does not repeat what was asked: a cache, or a proxy that mixes up answers, must not pass the gate. */
 export async function askCompleteness(api: Api, asked: AskedCiRun & Record<string, string>, wait: number): Promise<ReceivedCompleteness> {
-  const about = { ...asked, request_id: randomUUID() };
   const kind = asked.node_build_id !== undefined ? 'queue' : asked.ci_build_id !== undefined ? 'split' : null;
-  const query = new URLSearchParams({ ...about, wait: String(wait) });
-  const answer = await api.get(`/v1/builds/completeness?${query.toString()}`, completenessParser(kind), wait);
-  const answered = answer.about ?? {};
-  if (Object.entries(about).every(([name, value]) => String(answered[name as keyof typeof answered]) === value)) return answer;
+  return askAbout(api, '/v1/builds/completeness', asked, completenessParser(kind), wait);
+}
+
+/** Sends a query. Throws OtherAnswer when the answer does not repeat it. */
+export async function askAbout<T extends { about?: object }>(
+  api: Api,
+  path: string,
+  asked: Record<string, string>,
+  parse: AnswerParser<T>,
+  wait?: number,
+): Promise<T> {
+  const about = { ...asked, request_id: randomUUID() };
+  const query = new URLSearchParams({ ...about, ...(wait !== undefined && { wait: String(wait) }) });
+  const answer = await api.get(`${path}?${query.toString()}`, parse, wait);
+  const answered = (answer.about ?? {}) as Record<string, unknown>;
+  if (Object.entries(about).every(([name, value]) => String(answered[name]) === value)) return answer;
   throw new OtherAnswer(
     `the answer is about another request: asked about ${JSON.stringify(about)}, answered about ${JSON.stringify(answered)}; let no proxy or cache answer for ${api.options.url}`,
   );

@@ -86,9 +86,9 @@ export interface Links {
 
 /** What the tests of a node run on, sent with its first requests. */
 export interface Checkout {
-  /** The hash of the Git tree that is checked out, in hex; null: it is not known. Missing: the client does not tell. */
-  tree?: GitHash | null;
-  /** Why the files of the node may differ from the tree, or why it is not known. Missing: they are those of the tree. */
+  /** The hash of the Git tree that is checked out, in hex. Missing: it is not known, or the client does not tell. */
+  tree?: GitHash;
+  /** Why the files of the node may differ from the tree, or why the tree is not known. Missing: they are those of the tree. */
   tree_doubt?: OptionalText;
   /** The SHA-256, in hex, of each text that names what else the tests depend on: an image, a version. */
   proof_keys?: Sha256[] & tags.MaxItems<typeof limits.proofKeys>;

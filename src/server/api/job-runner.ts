@@ -77,6 +77,7 @@ const otherLanes: { readonly [K in keyof Reads]?: JobLane } = {
   recordedDistribution: suites,
   failedTestPaths: suites,
   completeness: comparisons,
+  proof: comparisons,
   buildSummary: summaries,
   flags: summaries,
   prepareWhatIf: whatIfs,

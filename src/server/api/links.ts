@@ -19,5 +19,6 @@ export function buildsUrl(context: Context, request: Request, { branch, commit_h
 /** The address of the page of a build, on a port that serves the dashboard. */
 export function buildPageUrl(context: Context, request: Request, project: string, build: string, query: Record<string, string>): string {
   const path = `/p/${encodeURIComponent(project)}/builds/${encodeURIComponent(build)}`;
-  return `${baseUrl(context, request)}${path}?${new URLSearchParams(query).toString()}`;
+  const choices = new URLSearchParams(query).toString();
+  return `${baseUrl(context, request)}${path}${choices === '' ? '' : `?${choices}`}`;
 }

@@ -164,7 +164,7 @@ function toldBy(message: Links & Checkout): ToldByNode | null {
 }
 
 function checkoutOf({ tree, tree_doubt: doubt, proof_keys: keys = [] }: Checkout): NotedCheckout | null {
-  return tree === undefined ? null : { tree, doubt: doubt ?? null, keys: keys.toSorted() };
+  return tree === undefined && doubt === undefined ? null : { tree: tree ?? null, doubt: doubt ?? null, keys: keys.toSorted() };
 }
 
 /** The addresses of a message; null: it has none. */

@@ -1,13 +1,17 @@
+import { timestamp } from '../../base/time.js';
+import type { ProofAnswer, ProvingCiRun } from '../../protocol/answers/proof.js';
+import { limits } from '../../protocol/limits.js';
 import type { TestPathsAnswer } from '../../protocol/messages/queue.js';
 import type { LastDistribution } from '../../protocol/messages/split.js';
 import { settingsOf } from '../engine/access.js';
 import { boundedRuns, mergeRuns, uncutSince } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
-import { completeness } from '../engine/completeness/completeness.js';
+import { compareCiRun } from '../engine/completeness/completeness.js';
 import type { BuildFilter, ProjectBuild } from '../engine/keys.js';
 import type { Build, ListPart } from '../engine/ports/builds.js';
 import type { QueueInfo } from '../engine/ports/queues.js';
 import type { Millis, Store } from '../engine/ports/store.js';
+import { type ProofQuestion, prove } from '../engine/proof/proof.js';
 import { failedPaths } from '../engine/queues.js';
 import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
 import { linksOf } from '../insight/build-links.js';
@@ -105,11 +109,34 @@ const trend =
     return { json: JSON.stringify(answer), outdated };
   };
 
+/** An answer about a proof, without what only the request knows. */
+interface ProofJson extends Omit<ProofAnswer, 'about' | 'ci_run'> {
+  ci_run: Omit<ProvingCiRun, 'url'> | null;
+}
+
 export const reads = {
   /** Reports whether every test file of a CI run is recorded. */
   async completeness(store: Store, subject: CompletenessSubject): Promise<CompletenessJson> {
-    const answer = await completeness(store, subject);
+    const { answer } = await compareCiRun(store, subject);
     return { isComplete: answer.is_complete, json: JSON.stringify(answer) };
+  },
+
+  /** Finds a CI run that proves that a list of files passed in a tree. */
+  async proof(store: Store, question: ProofQuestion): Promise<{ proof: ProofJson }> {
+    const { reason, ciRun, seen, missingKeys } = await prove(store, question);
+    const { flaky, skipped, ...outcomes } = seen?.outcomes ?? { flaky: [], skipped: [] };
+    const counts = seen && {
+      nodes: seen.nodes,
+      test_files: flaky.length + skipped.length + Object.values(outcomes).flat().length,
+      skipped: skipped.length,
+      flaky: flaky.slice(0, limits.completenessEntries),
+    };
+    const ci_run = ciRun && {
+      ...{ ci_run_id: ciRun.id, ci_run: ciRun.ci_run, commit_hash: ciRun.commit_hash, branch: ciRun.branch },
+      started_at: timestamp(ciRun.created_at),
+      ...(counts ?? { nodes: null, test_files: null, skipped: null, flaky: null }),
+    };
+    return { proof: { is_proved: reason === null, reason, ci_run, missing_keys: missingKeys } };
   },
 
   /** The test files that all nodes and retries of a build recorded. Throws a 422 when they are too many to merge. */

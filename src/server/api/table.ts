@@ -16,6 +16,7 @@ import { guides } from './routes/guides.js';
 import { insight } from './routes/insight.js';
 import { descriptionOf, healthy, metricsAnswer, operating, ready } from './routes/operating.js';
 import { metricsEndpoint } from './routes/project-metrics.js';
+import { proofs } from './routes/proof.js';
 import { queues } from './routes/queue.js';
 import { regularMode } from './routes/split.js';
 import { trends } from './routes/trends.js';
@@ -24,7 +25,7 @@ import { whatIf } from './routes/what-if.js';
 /** The whole API, in the order of its description. */
 const rows: readonly Endpoint[] = [
   ...[recording, ...regularMode, ...queues, testCases],
-  ...[...builds, ...insight, ...whatIf, completeness],
+  ...[...builds, ...insight, ...whatIf, completeness, proofs],
   ...[...trends, metricsEndpoint],
   ...[descriptionOf(() => rows), ...guides, ...clientFiles, ...operating],
 ];

@@ -2,6 +2,7 @@ import typia from 'typia';
 import type * as comparison from '../../../protocol/answers/comparison.js';
 import type * as completenessAnswer from '../../../protocol/answers/completeness.js';
 import type * as minutes from '../../../protocol/answers/minutes.js';
+import type * as proofAnswer from '../../../protocol/answers/proof.js';
 import type * as timeline from '../../../protocol/answers/timeline.js';
 import type * as trends from '../../../protocol/answers/trends.js';
 import type * as whatIfAnswer from '../../../protocol/answers/what-if.js';
@@ -11,6 +12,7 @@ import type * as cases from '../../../protocol/messages/cases.js';
 import type * as completeness from '../../../protocol/messages/completeness.js';
 import type * as parameters from '../../../protocol/messages/parameters.js';
 import type * as whatIf from '../../../protocol/messages/plan.js';
+import type * as proof from '../../../protocol/messages/proof.js';
 import type * as queries from '../../../protocol/messages/queries.js';
 import type * as queue from '../../../protocol/messages/queue.js';
 import type * as split from '../../../protocol/messages/split.js';
@@ -66,6 +68,8 @@ const { schemas: allSchemas } = typia.json.schemas<
     build.BuildDetail,
     completeness.CompletenessQuery,
     completenessAnswer.CompletenessAnswer,
+    proof.ProofQuery,
+    proofAnswer.ProofAnswer,
     queries.WhyQuery,
     why.WhyAnswer,
     queries.BuildLinesQuery,

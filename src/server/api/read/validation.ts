@@ -6,11 +6,24 @@ import { apiErrors } from '../errors.js';
 /** Invalid entries of lists that one 422 names. */
 const REPORTED_INVALID_ENTRIES = 1000;
 
-const INTEGERS = ['project', 'node_total', 'node_index', 'batch_index', 'batch_id', 'batch', 'page', 'wait', 'limit', 'offset', 'days'];
+const INTEGERS = [
+  'project',
+  'node_total',
+  'node_index',
+  'batch_index',
+  'batch_id',
+  'batch',
+  'page',
+  'wait',
+  'limit',
+  'offset',
+  'days',
+  'max_age',
+];
 const NUMBERS = ['within', 'start_spread', 'pull_cost', 'setup', 'target'];
 const BOOLEANS = [
   ...['fixed_test_suite_split', 'cache_read_attempt', 'can_initialize_queue', 'attempt_connect_to_queue', 'fixed_queue_split'],
-  ...['skip_pull', 'wants_times', 'failed', 'allow_empty', 'in_pieces'],
+  ...['skip_pull', 'wants_times', 'failed', 'allow_empty', 'in_pieces', 'flaky_passes', 'tells_outcomes'],
 ];
 const IDS = ['ci_build_id', 'node_build_id', 'test_queue_id'];
 

@@ -22,6 +22,8 @@ export interface CompletenessSubject {
 /** The files that were assigned to the nodes of a CI run. */
 export interface Assigned {
   kind: 'queue' | 'split';
+  /** See list-digest.ts. */
+  listDigest: string;
   /** Nodes whose clients report what they ran. When such a node restarts, it gets only unfinished files, possibly none. */
   acknowledging: ReadonlySet<number>;
   /** Only runs that were recorded after this moment count. */
@@ -67,11 +69,12 @@ async function assignedBySplit(store: Store, key: SplitKey, ci_run: string | nul
   if (!since) return null;
   const handed = new Map<string, Assignment[]>();
   for await (const { node_index, paths } of pathsByNode(store, split)) {
-    for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, processBegan: since }]);
+    for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, hasFailed: false, processBegan: since }]);
   }
   const otherList = own?.other_list ?? split.other_list ?? null;
   return {
     kind: 'split',
+    listDigest: split.list.digest,
     acknowledging: new Set(),
     isUnnamed,
     otherList,
@@ -92,10 +95,12 @@ async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<A
   const hands = handsOf(paths.length, own, since);
   // A node gets each file again that it had in the copied queue.
   for (const { node_index, files } of copied) {
-    for (const file of files) if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false, processBegan: since });
+    for (const file of files)
+      if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false, hasFailed: false, processBegan: since });
   }
   return {
     kind: 'queue',
+    listDigest: queue.list.digest,
     isUnnamed: false,
     otherList: queue.other_list ?? null,
     acknowledging: new Set(own.filter(({ acknowledges }) => acknowledges).map(({ node_index }) => node_index)),
@@ -122,7 +127,11 @@ function handsOf(files: number, batches: readonly Batch[], since: Moment): Assig
     const failed = new Set(batch.failed);
     const process = began.get(processOf(batch)) ?? since;
     for (const file of batch.files) {
-      hands[file]!.push({ node_index, at, ran: batch.failed !== undefined && !failed.has(file), processBegan: process });
+      const hasFailed = failed.has(file);
+      const ran = batch.failed !== undefined && !hasFailed;
+      // A node that is cancelled reports what it did not run.
+      const isCancelled = batch.lease === 'cancelled';
+      hands[file]!.push({ node_index, at, ran, hasFailed: hasFailed && !isCancelled, processBegan: process });
     }
   }
   return hands;

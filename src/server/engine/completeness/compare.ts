@@ -13,6 +13,8 @@ export interface Assignment {
   at: number | null;
   /** The node acknowledged that it ran the file without a failure. */
   ran: boolean;
+  /** The node reported that the file failed, and was not cancelled. */
+  hasFailed: boolean;
   /** When the process that got the file began. */
   processBegan: Moment;
 }

@@ -3,12 +3,24 @@ import type { CompletenessAnswer } from '../../../protocol/answers/completeness.
 import { limits } from '../../../protocol/limits.js';
 import { runsSince } from '../builds.js';
 import { shortDigest } from '../keys.js';
+import type { Run } from '../ports/builds.js';
 import type { Store } from '../ports/store.js';
 import { type Assigned, type CompletenessSubject, findAssigned } from './assigned.js';
 import { type Comparison, compare } from './compare.js';
 
-/** Compares a CI run with what was assigned. The result lacks its subject, because requests that ask the same share a comparison. */
-export async function completeness(store: Store, subject: CompletenessSubject): Promise<Omit<CompletenessAnswer, 'about'>> {
+/** A CI run, as the gate sees it. */
+export interface Compared {
+  /** Null: it has no known queue or split. */
+  assigned: Assigned | null;
+  /** Those that count: each names the CI run, or none. */
+  runs: readonly Run[];
+  nodesCame: readonly number[];
+  /** It lacks its subject, because requests that ask the same share a comparison. */
+  answer: Omit<CompletenessAnswer, 'about'>;
+}
+
+/** Compares a CI run with what was assigned. */
+export async function compareCiRun(store: Store, subject: CompletenessSubject): Promise<Compared> {
   const { project, build: key, node_build_id, ci_build_id, allowsEmpty = false } = subject;
   const assigned = await findAssigned(store, subject);
   const build = await store.builds.find(project, key);
@@ -28,7 +40,7 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
   const { errors, mayBeEmpty } = incompleteness(assigned, comparison, { runs: runs.length, full, allowsEmpty, noTestRan });
   const { handed_out_not_recorded, recorded_without_time } = comparison;
   const areAllListed = Math.max(handed_out_not_recorded.length, recorded_without_time.length) <= limits.completenessEntries;
-  return {
+  const answer = {
     is_complete: errors.length === 0,
     kind: assigned?.kind ?? null,
     test_files: comparison.test_files,
@@ -47,6 +59,7 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
     nodes_came: cut(comparison.nodes_came),
     nodes_never_came: cut(comparison.nodes_never_came),
   };
+  return { assigned, runs, nodesCame: comparison.nodes_came, answer };
 }
 
 function cut<T>(list: readonly T[]): T[] {

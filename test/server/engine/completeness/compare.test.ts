@@ -5,7 +5,10 @@ import { type Assignment, compare } from '../../../../src/server/engine/complete
 const AT = 1000;
 /** Before the first run that these tests record. */
 const processBegan = { runs_before: 6, at: AT };
-const assignment = (node_index: number, more: Partial<Assignment> = {}) => ({ node_index, at: AT, ran: false, processBegan, ...more });
+const assignment = (node_index: number, more: Partial<Assignment> = {}) => ({
+  ...{ node_index, at: AT, ran: false, hasFailed: false, processBegan },
+  ...more,
+});
 /** Assigns files to nodes; those of the node null are not handed out. */
 const handedTo = (nodes: Record<string, readonly string[]>) => {
   const handed = new Map<string, Assignment[]>();

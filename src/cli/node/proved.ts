@@ -1,0 +1,95 @@
+import { appendFileSync } from 'node:fs';
+import { durationText } from '../../base/duration.js';
+import { agree, pluralize } from '../../base/plural.js';
+import { abbreviate, print, printToStderr } from '../../base/terminal.js';
+import type { IdentityOptions } from '../../node/ci/identity.js';
+import { proofKeys } from '../../node/ci/proof-keys.js';
+import { readTree } from '../../node/ci/work-tree.js';
+import { parseProof, type ReceivedProof } from '../../node/client/answers.js';
+import { Api } from '../../node/client/api.js';
+import { askAbout, OtherAnswer } from '../../node/client/completeness.js';
+import { listTestFiles } from '../../node/client/test-files.js';
+import { digestOfList } from '../../protocol/list-digest.js';
+import { exitCodes } from '../process/exit.js';
+import { plain } from './markdown.js';
+import type { ClientOptions, ListOptions } from './options.js';
+
+export interface ProvedOptions extends Omit<ClientOptions, keyof IdentityOptions>, Pick<ListOptions, 'stdin'> {
+  proofKey: readonly string[];
+  /** Seconds. */
+  maxAge: number;
+  flakyPasses?: true;
+  format: 'text' | 'github';
+  json?: true;
+}
+
+/**
+ * Asks whether the test files are known to pass in the tree that is checked out here. Exit code 0: they are; 1: they are not, or there is a doubt;
+ * 3: the server could not be asked.
+ */
+export async function proved(globs: readonly string[], options: ProvedOptions): Promise<void> {
+  const [allFiles, here] = await Promise.all([listTestFiles(globs, options.stdin === true), readTree('.', options.environment)]);
+  const keys = proofKeys(options.proofKey, here.tree === null ? '' : here.folder);
+  const doubt =
+    here.why === null
+      ? null
+      : here.tree === null
+        ? `the tree is not known: ${here.why}`
+        : `these files may differ from the tree: ${here.why}`;
+  try {
+    if (here.tree === null || doubt !== null) {
+      tell(null, `not proved: ${doubt}`, options);
+      process.exitCode = exitCodes.failed;
+      return;
+    }
+    const asked = {
+      tree: here.tree,
+      test_files_digest: digestOfList(allFiles),
+      proof_keys: keys.join(),
+      max_age: String(options.maxAge),
+      flaky_passes: String(options.flakyPasses ?? false),
+    };
+    const answer = await askAbout(new Api(options), '/v1/proofs', asked, parseProof);
+    tell(answer, answer.is_proved ? provedText(answer) : notProvedText(answer, options.proofKey), options);
+    process.exitCode = answer.is_proved ? exitCodes.done : exitCodes.failed;
+  } catch (error) {
+    if (!(error instanceof Error && 'exitCode' in error)) throw error;
+    tell(null, `cannot tell whether it is proved: ${error.message}`, options);
+    process.exitCode = error instanceof OtherAnswer ? exitCodes.failed : exitCodes.server;
+  }
+}
+
+function tell(answer: ReceivedProof | null, text: string, { json, format, environment }: ProvedOptions): void {
+  if (json && answer) print(JSON.stringify(answer));
+  else if (answer?.is_proved) print(text);
+  else printToStderr(text);
+  if (format !== 'github') return;
+  const { GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = environment;
+  const output = `proved=${answer?.is_proved === true}`;
+  if (GITHUB_OUTPUT) appendFileSync(GITHUB_OUTPUT, `${output}\n`);
+  else print(output);
+  if (GITHUB_STEP_SUMMARY) appendFileSync(GITHUB_STEP_SUMMARY, `${plain(text)}\n`);
+}
+
+function provedText({ ci_run }: ReceivedProof): string {
+  const { test_files, nodes, skipped, flaky } = ci_run!;
+  const more = [
+    ...(flaky!.length > 0 ? [`${abbreviate(flaky!)} passed only when ${agree(flaky!.length, 'it was', 'they were')} tried again`] : []),
+    ...(skipped! > 0 ? [`all tests of ${pluralize(skipped!, 'test file')} were skipped`] : []),
+  ];
+  return [`proved: ${pluralize(test_files!, 'test file')} passed on ${pluralize(nodes!, 'node')} in ${ciRunText(ci_run!)}`, ...more].join(
+    '; ',
+  );
+}
+
+/** @param texts of the keys: the answer has their digests */
+function notProvedText({ reason, ci_run, missing_keys }: ReceivedProof, texts: readonly string[]): string {
+  const lacking = texts.filter(text => missing_keys.includes(proofKeys([text], '')[0]!));
+  const keys = lacking.length > 0 ? ` (it lacks ${abbreviate(lacking)})` : '';
+  return `not proved: ${reason}${keys}${ci_run ? `, in ${ciRunText(ci_run)}` : ''}`;
+}
+
+function ciRunText({ ci_run, branch, commit_hash, started_at, url }: NonNullable<ReceivedProof['ci_run']>): string {
+  const age = Math.max(0, Date.now() - Date.parse(started_at)) / 1000;
+  return `the CI run ${ci_run} of ${branch}, commit ${commit_hash}, which began ${durationText(age)} ago: ${url}`;
+}

@@ -1,0 +1,20 @@
+import type { tags } from 'typia';
+import type { limits } from '../limits.js';
+import type { Text } from '../scalars.js';
+import type { GitHash, Sha256 } from './parameters.js';
+
+/** Query of GET /proofs */
+export interface ProofQuery {
+  /** The Git tree, in hex. */
+  tree: GitHash;
+  /** Of the list of test files, as in the first requests of nodes. */
+  test_files_digest: Sha256;
+  /** The keys as nodes send them, with a comma between two. Default: none. */
+  proof_keys: string & tags.MaxLength<typeof limits.proofKeysMaxCharacters> & tags.Pattern<'^([0-9a-f]{64}(,[0-9a-f]{64})*)?$'>;
+  /** The CI run began at most so many seconds ago. */
+  max_age: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.proofMaxAgeSeconds>;
+  /** A file may have passed only when it was tried again. Default: false. */
+  flaky_passes: boolean;
+  /** The answer repeats it, so that a client recognizes the answer to its request. */
+  request_id?: Text;
+}

@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { digestOfList } from '../../../src/protocol/list-digest.js';
+import { createProject } from '../../../src/server/engine/access.js';
+import { Client } from '../../harness/client.js';
+import { Clock } from '../../harness/clock.js';
+import { type Fields, manyPaths, record, startSplit } from '../../harness/messages.js';
+import { QueueNode } from '../../harness/queue-node.js';
+import { startServer, type TestServer } from '../../harness/server.js';
+
+const SUITE = manyPaths(6);
+const TREE = 'a'.repeat(40);
+const OTHER_TREE = 'b'.repeat(40);
+const KEYS = ['1'.repeat(64), '2'.repeat(64)];
+const CHECKOUT: Fields = { tree: TREE, proof_keys: KEYS };
+const DAY = 86_400;
+
+interface Played {
+  server: TestServer;
+  clock: Clock;
+  nodes: QueueNode[];
+}
+
+interface Node {
+  /** Of its first requests. */
+  checkout?: Fields;
+  /** Files that it reports as failed. */
+  failed?: readonly string[];
+  /** Instead of what it ran. */
+  recorded?: (paths: string[]) => Fields[];
+  tells?: boolean;
+  /** It records nothing. */
+  dies?: boolean;
+}
+
+const timed = (paths: readonly string[], outcomes: Record<string, string> = {}) =>
+  paths.map(path => ({ path, time_execution: 1, ...(outcomes[path] && { outcome: outcomes[path] }) }));
+
+/** A CI run with two nodes, of which each runs half of the files. */
+async function played(own: Node[] = [], { ci_run = '100', suite = SUITE }: { ci_run?: string; suite?: string[] } = {}): Promise<Played> {
+  const clock = new Clock();
+  const server = await startServer({}, clock.now);
+  return { server, clock, nodes: await play(server, own, ci_run, suite) };
+}
+
+async function play(server: Client, own: Node[] = [], ci_run = '100', suite = SUITE): Promise<QueueNode[]> {
+  const nodes = [0, 1].map(index => new QueueNode(server, index, { ...(own[index]?.checkout ?? CHECKOUT), test_queue_id: ci_run }));
+  const ran: string[][] = [];
+  for (const node of nodes) ran.push(await node.start(suite));
+  for (let isDone = false; !isDone; ) {
+    isDone = true;
+    for (const [i, node] of nodes.entries()) {
+      const batch = await node.next(node.paths.filter(path => own[i]?.failed?.includes(path)));
+      ran[i]!.push(...batch);
+      isDone &&= batch.length === 0;
+    }
+  }
+  for (const [i, node] of nodes.entries()) {
+    const { recorded = (paths: string[]) => timed(paths), tells = true, dies = false } = own[i] ?? {};
+    if (dies) continue;
+    await record(server, { node_index: node.node_index, ci_build_id: ci_run, tells_outcomes: tells, test_files: recorded(ran[i]!) });
+  }
+  return nodes;
+}
+
+async function ask(server: Client, more: Record<string, string | number> = {}) {
+  const query = new URLSearchParams({
+    tree: TREE,
+    test_files_digest: digestOfList(SUITE),
+    proof_keys: KEYS.join(),
+    max_age: String(7 * DAY),
+  });
+  for (const [name, value] of Object.entries(more)) query.set(name, String(value));
+  const { status, json } = await server.get(`/v1/proofs?${query.toString()}`);
+  expect(status).toBe(200);
+  expect(json.is_proved).toBe(json.reason === null);
+  return json;
+}
+
+const reasonOf = async (server: Client, more: Record<string, string | number> = {}) => (await ask(server, more)).reason as string | null;
+
+it('proves a complete CI run of the tree, the list and the keys in which each file passed, and names it', async () => {
+  const { server, clock } = await played();
+  clock.advance({ seconds: 60 });
+  const answer = await ask(server, { request_id: 'x', proof_keys: [...KEYS].reverse().join() });
+  const [ciRun] = await server.store.ciRuns.list(1, Infinity, 1);
+  expect(answer).toEqual({
+    about: {
+      ...{ project: 'default', tree: TREE, test_files_digest: digestOfList(SUITE), proof_keys: [...KEYS].reverse().join() },
+      ...{ max_age: 7 * DAY, flaky_passes: false, request_id: 'x' },
+    },
+    is_proved: true,
+    reason: null,
+    ci_run: {
+      ...{ ci_run_id: ciRun!.id, ci_run: '100', commit_hash: 'c0ffee1', branch: 'main', started_at: expect.any(String) as string },
+      url: `${server.url}/p/default/builds/${ciRun!.id}`,
+      ...{ nodes: 2, test_files: 6, skipped: 0, flaky: [] },
+    },
+    missing_keys: [],
+  });
+});
+
+it.each<[situation: string, nodes: Node[], reason: string]>([
+  ['a file failed', [{ failed: [SUITE[0]!], recorded: paths => timed(paths, { [SUITE[0]!]: 'failed' }) }], `${SUITE[0]} failed`],
+  [
+    'a file failed, as only its pull told',
+    [{ failed: [SUITE[0]!], recorded: paths => timed(paths) }],
+    `${SUITE[0]} passed only when it was tried again`,
+  ],
+  [
+    'a file passed when the runner tried it again',
+    [{ recorded: paths => timed(paths, { [SUITE[0]!]: 'flaky' }) }],
+    `${SUITE[0]} passed only when it was tried again`,
+  ],
+  ['a client tells no outcomes', [{}, { tells: false }], 'nobody told how'],
+  ['a file was not recorded', [{ recorded: paths => timed(paths.slice(1)) }], `nobody told how ${SUITE[0]} ended`],
+  [
+    'a file was recorded without a time',
+    [{ recorded: paths => timed(paths).map(file => ({ ...file, time_execution: 0 })) }],
+    'it is not complete: ',
+  ],
+  ['a node recorded nothing', [{}, { dies: true }], 'it is not complete: '],
+  ['a node told no tree', [{}, { checkout: {} }], 'node 1 did not tell its tree'],
+  [
+    'the tree of a node is not known',
+    [{}, { checkout: { tree_doubt: 'git took too long' } }],
+    'the tree of node 1 is not known: git took too long',
+  ],
+  ['a node ran on another tree', [{}, { checkout: { ...CHECKOUT, tree: OTHER_TREE } }], `node 1 ran on another tree, ${OTHER_TREE}`],
+  [
+    'the files of a node were changed',
+    [{}, { checkout: { ...CHECKOUT, tree_doubt: 'a.js is changed' } }],
+    'the files of node 1 may differ from the tree: a.js is changed',
+  ],
+  ['a node ran with another key', [{}, { checkout: { ...CHECKOUT, proof_keys: [KEYS[1]] } }], 'node 1 ran with another key'],
+])('proves nothing if %s', async (_, nodes, reason) => {
+  const { server } = await played(nodes);
+  const answer = await ask(server);
+  expect(answer.reason).toMatch(new RegExp(`^${reason.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`));
+  expect(answer.ci_run.ci_run).toBe('100');
+});
+
+it('proves nothing for another tree, list, key, age or project', async () => {
+  const { server, clock } = await played();
+  const other = new Client(server.url, (await createProject(server.store.access, 'other', clock.now())).token);
+  clock.advance({ seconds: 100 });
+  expect(await reasonOf(server)).toBeNull();
+  expect(await ask(server, { tree: OTHER_TREE })).toMatchObject({ reason: 'no CI run of this tree is known', ci_run: null });
+  expect(await reasonOf(server, { test_files_digest: digestOfList(SUITE.slice(1)) })).toBe('its nodes had another list of test files');
+  const key = await ask(server, { proof_keys: [KEYS[0]!, '3'.repeat(64)].join() });
+  expect([key.reason, key.missing_keys]).toEqual(['node 0 ran with another key', ['3'.repeat(64)]]);
+  expect(await reasonOf(server, { proof_keys: '' })).toBe('node 0 ran with another key');
+  expect([await reasonOf(server, { max_age: 100 }), await reasonOf(server, { max_age: 101 })]).toEqual(['it began too long ago', null]);
+  expect(await reasonOf(other)).toBe('no CI run of this tree is known');
+});
+
+describe('a file that passed only when it was tried again', () => {
+  it('is proved if that is asked for, and named', async () => {
+    const { server } = await played([{ recorded: paths => timed(paths, { [SUITE[0]!]: 'flaky' }) }]);
+    expect(await ask(server, { flaky_passes: 'true' })).toMatchObject({ reason: null, ci_run: { flaky: [SUITE[0]], test_files: 6 } });
+  });
+
+  it('is one that failed in a CI run, and passed when its node was retried', async () => {
+    const { server } = await played([{ failed: [SUITE[0]!], recorded: paths => timed(paths, { [SUITE[0]!]: 'failed' }) }]);
+    const again = new QueueNode(server, 0, { ...CHECKOUT, test_queue_id: '100' });
+    expect(await again.start(SUITE)).toEqual([SUITE[0]]);
+    expect(await reasonOf(server)).not.toBeNull();
+    await again.next();
+    await record(server, { ci_build_id: '100', tells_outcomes: true, test_files: timed([SUITE[0]!]) });
+    expect(await reasonOf(server)).toBe(`${SUITE[0]} passed only when it was tried again`);
+    expect(await reasonOf(server, { flaky_passes: 'true' })).toBeNull();
+  });
+});
+
+it('proves nothing while a node of a proved CI run runs again, and on a changed tree', async () => {
+  const { server } = await played();
+  const again = new QueueNode(server, 0, { ...CHECKOUT, tree_doubt: 'a.js is changed', test_queue_id: '100' });
+  expect(await reasonOf(server)).toBeNull();
+  await again.start(SUITE);
+  await server.service.nodesNoted();
+  expect(await reasonOf(server)).toBe('the tree of node 0 is not known: its processes told different trees, keys or changes');
+});
+
+it('counts a file whose tests are all skipped as one that did not fail', async () => {
+  const skipped = { time_execution: 0, ran: true, no_test: true, outcome: 'skipped' };
+  const { server } = await played([{ recorded: paths => paths.map((path, i) => (i === 0 ? { path, ...skipped } : timed([path])[0]!)) }]);
+  expect(await ask(server)).toMatchObject({ reason: null, ci_run: { test_files: 6, skipped: 1 } });
+});
+
+it('takes no file that only a run without the id of the CI run recorded', async () => {
+  const { server, nodes } = await played([{}, { dies: true }]);
+  expect(nodes).toHaveLength(2);
+  const other = (await server.store.ciRuns.list(1, Infinity, 1))[0]!;
+  const hidden = await reasonOf(server);
+  expect(hidden).toMatch(/^it is not complete/);
+  await record(server, { node_index: 1, tells_outcomes: true, test_files: timed(SUITE) });
+  expect(other.ci_run).toBe('100');
+  expect(await reasonOf(server)).toMatch(/^nobody told how /);
+});
+
+it('finds a proof behind newer CI runs of the tree that prove nothing', async () => {
+  const { server, clock } = await played();
+  for (const [i, node] of [
+    { failed: [SUITE[0]!], recorded: (paths: string[]) => timed(paths, { [SUITE[0]!]: 'failed' }) },
+    { tells: false },
+  ].entries()) {
+    clock.advance({ seconds: 60 });
+    await play(server, [node], String(200 + i));
+  }
+  expect(await ask(server)).toMatchObject({ reason: null, ci_run: { ci_run: '100' } });
+  expect(await ask(server, { max_age: 100 })).toMatchObject({
+    reason: expect.stringMatching(/^nobody told how /) as string,
+    ci_run: { ci_run: '201' },
+  });
+});
+
+it('proves a split, whose nodes asked for their parts with the tree', async () => {
+  const server = await startServer();
+  const parts: string[][] = [];
+  for (const node_index of [0, 1]) {
+    const reply = await startSplit(server, SUITE, { node_index, ...CHECKOUT, fixed_test_suite_split: false });
+    parts.push(reply.json.test_files.map(({ path }: { path: string }) => path));
+  }
+  await record(server, { ci_build_id: '100', tells_outcomes: true, test_files: timed(parts[0]!) });
+  expect(await reasonOf(server)).toMatch(/^it is not complete/);
+  await record(server, { node_index: 1, ci_build_id: '100', tells_outcomes: true, test_files: timed(parts[1]!) });
+  expect(await ask(server)).toMatchObject({ reason: null, ci_run: { nodes: 2, test_files: 6 } });
+});
+
+it('refuses a question that names no tree, list or age', async () => {
+  const server = await startServer();
+  const status = async (query: string) => (await server.get(`/v1/proofs?${query}`)).status;
+  const whole = `tree=${TREE}&test_files_digest=${digestOfList(SUITE)}&max_age=9`;
+  expect(await status(whole)).toBe(200);
+  for (const [from, to] of [
+    [TREE, 'HEAD'],
+    ['max_age=9', 'max_age=0'],
+    ['max_age=9', 'proof_keys=x'],
+    [/test_files_digest=\w+/, ''],
+  ] as const)
+    expect(await status(whole.replace(from, to))).toBe(422);
+});
