@@ -28,7 +28,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
   addDoctor(program, context);
   addMcp(program, context);
   addImport(program);
-  addReceipt(program);
+  addReceipt(program, context);
 }
 
 function addSplit(program: Command, context: NodeContext): void {
@@ -341,10 +341,25 @@ function addImport(program: Command): void {
     .action(async (files: string[], flags) => (await import('./import.js')).importTimings(files, { ...flags, clientVersion: version }));
 }
 
-function addReceipt(program: Command): void {
-  program
-    .command('receipt')
-    .description('check receipts of green CI runs')
+function addReceipt(program: Command, context: NodeContext): void {
+  const receipt = program.command('receipt').description('get and check receipts of how the test files of a CI run ended');
+  addIdentityFlags(
+    receipt
+      .command('get [build]', { isDefault: true })
+      .description(
+        'get the signed receipt of a CI run; build: the id of a build or CI run on the server (default: this CI run; exit code 1: there is none)',
+      ),
+    ['buildId', 'branch', 'commitHash'],
+  )
+    .option('--output <file>', 'write it to this file')
+    .addOption(retriesOption())
+    .addHelpText('after', EXIT_CODES_HELP)
+    .action(async (build: string | undefined, flags) => (await import('./receipt.js')).getReceipt(build, clientOptions(flags, context)));
+  addServerFlags(receipt.command('key').description('print the public keys that check receipts, in PEM: first the one that signs now'))
+    .addOption(retriesOption())
+    .addHelpText('after', EXIT_CODES_HELP)
+    .action(async flags => (await import('./receipt.js')).printReceiptKeys(clientOptions(flags, context)));
+  receipt
     .command('verify <file>')
     .description('check that a receipt was signed with a key, and print what it says; - is stdin; no server is asked')
     .requiredOption('--public-key <file>', 'file with a public key of Ed25519 in PEM; may be repeated: one of the keys is enough', collect)

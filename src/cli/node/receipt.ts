@@ -1,13 +1,65 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
 import typia from 'typia';
 import { keyId, MAX_ENVELOPE_BYTES, openEnvelope } from '../../base/dsse.js';
 import { abbreviate, print, printToStderr } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
+import { type Identity, identify } from '../../node/ci/identity.js';
+import { parseBuildList, parseReceipt, parseReceiptKeys } from '../../node/client/answers.js';
+import { Api, RequestRejected, ServerUnreachable } from '../../node/client/api.js';
 import { RECEIPT_PREDICATE, STATEMENT_PAYLOAD, STATEMENT_TYPE, type Statement } from '../../protocol/receipt.js';
 import { exitCodes } from '../process/exit.js';
+import type { ClientOptions } from './options.js';
 
-export interface ReceiptOptions {
+export interface ReceiptOptions extends ClientOptions {
+  /** A file to write it to; undefined: it is printed. */
+  output?: string;
+}
+
+/**
+ * Gets the receipt of a CI run from the server. Exit code 1: there is none, because the CI run is not known, or not how each of its files ended; 3: the
+ * request failed.
+ *
+ * @param id of the build or the CI run on the server; undefined: the CI run of this job
+ */
+export async function getReceipt(id: string | undefined, options: ReceiptOptions): Promise<void> {
+  const api = new Api(options);
+  const wanted = id === undefined ? identify(['build_id', 'branch', 'commit_hash'], options) : null;
+  try {
+    const receipt = wanted ? await receiptOfCiRun(api, wanted) : await api.get(receiptPath(id!), parseReceipt);
+    if (receipt === 'none') {
+      printToStderr('no receipt: the server does not know the CI run; give the commit, the branch and the id that its nodes have');
+      process.exitCode = exitCodes.failed;
+      return;
+    }
+    const text = JSON.stringify(receipt);
+    if (options.output === undefined) print(text);
+    else writeFileSync(options.output, `${text}\n`);
+  } catch (error) {
+    if (!(error instanceof RequestRejected || error instanceof ServerUnreachable)) throw error;
+    printToStderr(error.message);
+    process.exitCode = error instanceof RequestRejected && error.status === 422 ? exitCodes.failed : exitCodes.server;
+  }
+}
+
+async function receiptOfCiRun(api: Api, { build_id, ...build }: Pick<Identity, 'build_id' | 'branch' | 'commit_hash'>) {
+  const { data } = await api.get(`/v1/builds?${new URLSearchParams(build).toString()}`, parseBuildList);
+  for (const { id } of data) {
+    const receipt = await api.get(`${receiptPath(id)}?${new URLSearchParams({ ci_run: build_id }).toString()}`, parseReceipt);
+    if (receipt !== 'none') return receipt;
+  }
+  return 'none';
+}
+
+const receiptPath = (id: string) => `/v1/builds/${encodeURIComponent(id)}/receipt`;
+
+/** Prints the public keys of the server in PEM: first the one that signs now. */
+export async function printReceiptKeys(options: ClientOptions): Promise<void> {
+  const { public_keys } = await new Api(options).get('/v1/receipt_keys', parseReceiptKeys);
+  for (const key of public_keys) print(key.trimEnd());
+}
+
+export interface VerifyReceiptOptions {
   /** Files with public keys. One of the keys must have signed the receipt. */
   publicKey: readonly string[];
   json?: true;
@@ -19,7 +71,7 @@ export interface ReceiptOptions {
  *
  * @param file `-` is stdin
  */
-export async function verifyReceipt(file: string, { publicKey, json }: ReceiptOptions): Promise<void> {
+export async function verifyReceipt(file: string, { publicKey, json }: VerifyReceiptOptions): Promise<void> {
   const keys = publicKey.flatMap(readPublicKeys);
   const text = await readEnvelope(file);
   try {

@@ -1,8 +1,9 @@
 import typia, { type tags } from 'typia';
+import type { Envelope } from '../../base/dsse.js';
 import type { ComparisonAnswer } from '../../protocol/answers/comparison.js';
 import type { CompletenessAnswer } from '../../protocol/answers/completeness.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../protocol/answers/minutes.js';
-import type { ProofAnswer } from '../../protocol/answers/proof.js';
+import type { ProofAnswer, ReceiptKeysAnswer } from '../../protocol/answers/proof.js';
 import type { Assumptions, PlanAnswer } from '../../protocol/answers/what-if.js';
 import type { ConnectFailed, QueueForecast, TestQueueAnswer } from '../../protocol/messages/queue.js';
 import type { SplitAnswer, SplitMiss } from '../../protocol/messages/split.js';
@@ -138,6 +139,14 @@ const isProof: Is<ReceivedProof> = typia.createIs<Checked<Omit<ProofAnswer, 'abo
 
 export const parseProof: AnswerParser<ReceivedProof> = ({ status, body }) =>
   status === 200 && isProof(body) && body.is_proved === (body.reason === null) && (!body.is_proved || body.ci_run !== null) ? body : null;
+
+const isEnvelope = typia.createIs<Envelope>();
+
+/** A receipt; 'none': there is no such build or CI run. */
+export const parseReceipt: AnswerParser<Envelope | 'none'> = ({ status, body }) =>
+  status === 404 ? 'none' : status === 200 && isEnvelope(body) ? body : null;
+
+export const parseReceiptKeys = accepting<ReceiptKeysAnswer>(200, typia.createIs<Checked<ReceiptKeysAnswer>>() as never);
 
 /** The used part of the answer. */
 type UsedPlan = Omit<PlanAnswer, 'assumptions'> & { assumptions: Pick<Assumptions, 'sentences'> };

@@ -41,3 +41,8 @@ export interface ProvingCiRun {
   /** Those that passed only when they were tried again, at most 1,000; null likewise. */
   flaky: string[] | null;
 }
+
+/** The public keys of Ed25519 that check receipts, in PEM: first the one that signs now, then those before, newest first. */
+export interface ReceiptKeysAnswer {
+  public_keys: string[];
+}

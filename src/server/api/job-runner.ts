@@ -78,6 +78,7 @@ const otherLanes: { readonly [K in keyof Reads]?: JobLane } = {
   failedTestPaths: suites,
   completeness: comparisons,
   proof: comparisons,
+  receipt: comparisons,
   buildSummary: summaries,
   flags: summaries,
   prepareWhatIf: whatIfs,
@@ -91,6 +92,8 @@ const laneOf = (job: keyof Reads) => otherLanes[job] ?? insights;
 /** Jobs that read what the main thread has not written yet. All of them read recorded runs. */
 const READ_QUEUES: readonly (keyof Reads)[] = [
   'completeness',
+  'proof',
+  'receipt',
   'failedTestPaths',
   'minutes',
   'comparison',

@@ -12,6 +12,7 @@ import type { Build, ListPart } from '../engine/ports/builds.js';
 import type { QueueInfo } from '../engine/ports/queues.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { type ProofQuestion, prove } from '../engine/proof/proof.js';
+import { type ReceiptQuestion, signedReceipt } from '../engine/proof/receipt.js';
 import { failedPaths } from '../engine/queues.js';
 import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
 import { linksOf } from '../insight/build-links.js';
@@ -137,6 +138,11 @@ export const reads = {
       ...(counts ?? { nodes: null, test_files: null, skipped: null, flaky: null }),
     };
     return { proof: { is_proved: reason === null, reason, ci_run, missing_keys: missingKeys } };
+  },
+
+  /** Signs how the test files of a CI run ended. Throws a 422 that says why that is not known. */
+  async receipt(store: Store, question: ReceiptQuestion): Promise<{ json: Json }> {
+    return { json: JSON.stringify(await signedReceipt(store, question)) };
   },
 
   /** The test files that all nodes and retries of a build recorded. Throws a 422 when they are too many to merge. */

@@ -25,7 +25,7 @@ import { whatIf } from './routes/what-if.js';
 /** The whole API, in the order of its description. */
 const rows: readonly Endpoint[] = [
   ...[recording, ...regularMode, ...queues, testCases],
-  ...[...builds, ...insight, ...whatIf, completeness, proofs],
+  ...[...builds, ...insight, ...whatIf, completeness, ...proofs],
   ...[...trends, metricsEndpoint],
   ...[descriptionOf(() => rows), ...guides, ...clientFiles, ...operating],
 ];

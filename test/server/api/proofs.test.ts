@@ -1,6 +1,10 @@
+import { createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { openEnvelope } from '../../../src/base/dsse.js';
 import { digestOfList } from '../../../src/protocol/list-digest.js';
+import { STATEMENT_PAYLOAD } from '../../../src/protocol/receipt.js';
 import { createProject } from '../../../src/server/engine/access.js';
+import { rotateReceiptKey } from '../../../src/server/engine/proof/receipt-keys.js';
 import { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { type Fields, manyPaths, record, startSplit } from '../../harness/messages.js';
@@ -224,6 +228,53 @@ it('proves a split, whose nodes asked for their parts with the tree', async () =
   expect(await reasonOf(server)).toMatch(/^it is not complete/);
   await record(server, { node_index: 1, ci_build_id: '100', tells_outcomes: true, test_files: timed(parts[1]!) });
   expect(await ask(server)).toMatchObject({ reason: null, ci_run: { nodes: 2, test_files: 6 } });
+});
+
+describe('a receipt', () => {
+  const receiptOf = async (server: Client, id: string, ci_run = '100') => server.get(`/v1/builds/${id}/receipt?ci_run=${ci_run}`);
+  const publicKeys = async (server: Client) =>
+    ((await server.get('/v1/receipt_keys')).json.public_keys as string[]).map(pem => createPublicKey(pem));
+
+  it('says how each file ended, and is signed with a key that the server lists, also after it took another one', async () => {
+    const told = { [SUITE[0]!]: 'flaky', [SUITE[2]!]: 'failed' };
+    const { server } = await played([{ failed: [SUITE[2]!], recorded: paths => timed(paths, told) }]);
+    const [build] = (await server.get('/v1/builds')).json.data;
+    const { status, text } = await receiptOf(server, build.id);
+    expect(status).toBe(200);
+    const [key] = await publicKeys(server);
+    const { payload } = openEnvelope(text, STATEMENT_PAYLOAD, [key!]);
+    const { subject, predicate } = JSON.parse(payload.toString());
+    expect(subject).toEqual([{ digest: { gitTree: TREE } }]);
+    expect(predicate).toEqual({
+      result: 'FAILED',
+      configuration: [
+        { name: 'test-files', digest: { sha256: digestOfList(SUITE) } },
+        ...KEYS.map(sha256 => ({ name: 'key', digest: { sha256 } })),
+      ],
+      url: expect.stringMatching(/^http.*\/p\/default\/builds\/[0-9a-f-]+$/) as string,
+      passedTests: expect.arrayContaining(SUITE.filter(path => !(path in told))) as string[],
+      warnedTests: [SUITE[0]],
+      failedTests: [SUITE[2]],
+    });
+    await rotateReceiptKey(server.store.values);
+    const keys = await publicKeys(server);
+    expect(keys).toHaveLength(2);
+    expect(openEnvelope(text, STATEMENT_PAYLOAD, keys).key).toBe(keys[1]);
+    expect(openEnvelope((await receiptOf(server, build.id)).text, STATEMENT_PAYLOAD, keys).key).toBe(keys[0]);
+  });
+
+  it.each<[situation: string, nodes: Node[], reason: string]>([
+    ['a client tells no outcomes', [{}, { tells: false }], 'nobody told how'],
+    ['a node recorded nothing', [{}, { dies: true }], 'it is not complete: '],
+    ['no node told a tree', [{ checkout: {} }, { checkout: {} }], 'its nodes told no tree'],
+    ['the nodes ran with different keys', [{}, { checkout: { tree: TREE } }], 'its nodes ran with different keys'],
+  ])('is refused if %s', async (_, nodes, reason) => {
+    const { server } = await played(nodes);
+    const [build] = (await server.get('/v1/builds')).json.data;
+    const { status, json } = await receiptOf(server, build.id);
+    expect([status, json.errors[0]]).toEqual([422, expect.stringContaining(`no receipt of this CI run: ${reason}`)]);
+    expect((await receiptOf(server, build.id, 'unknown')).status).toBe(404);
+  });
 });
 
 it('refuses a question that names no tree, list or age', async () => {

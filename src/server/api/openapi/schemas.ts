@@ -1,4 +1,5 @@
 import typia from 'typia';
+import type * as dsse from '../../../base/dsse.js';
 import type * as comparison from '../../../protocol/answers/comparison.js';
 import type * as completenessAnswer from '../../../protocol/answers/completeness.js';
 import type * as minutes from '../../../protocol/answers/minutes.js';
@@ -70,6 +71,8 @@ const { schemas: allSchemas } = typia.json.schemas<
     completenessAnswer.CompletenessAnswer,
     proof.ProofQuery,
     proofAnswer.ProofAnswer,
+    proofAnswer.ReceiptKeysAnswer,
+    dsse.Envelope,
     queries.WhyQuery,
     why.WhyAnswer,
     queries.BuildLinesQuery,

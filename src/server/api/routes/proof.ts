@@ -1,13 +1,17 @@
-import type { ProofAnswer } from '../../../protocol/answers/proof.js';
+import type { ProofAnswer, ReceiptKeysAnswer } from '../../../protocol/answers/proof.js';
+import { publicKeysOf, receiptKeys } from '../../engine/proof/receipt-keys.js';
+import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
+import { findSubject } from '../../insight/subject.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
-import { get } from '../endpoint.js';
+import { get, getOfBuild, plainGet } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
 import { decodeQuery, json } from '../json.js';
 import { buildPageUrl } from '../links.js';
-import { response } from '../openapi/responses.js';
+import { mergeResponses, response } from '../openapi/responses.js';
 import { toProofQuery } from '../read/proof.js';
+import { toCiRunQuery } from '../read/queries.js';
 
 async function proofOfTree(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, now } = context;
@@ -30,7 +34,25 @@ async function proofOfTree(context: Context, request: Request): Promise<Answer> 
   return json(200, { about: { project: owner.name, ...asked, request_id }, ...proof, ci_run } satisfies ProofAnswer);
 }
 
-export const proofs = get('/v1/proofs', proofOfTree, {
+async function receiptOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
+  const { store, jobs } = context;
+  const asker = await askerOf(context, request);
+  const { ci_run } = toCiRunQuery(decodeQuery(request.query));
+  const { ciRun } = await findSubject(store, asker.project, id, ci_run);
+  const owner = await store.access.project(asker.project);
+  if (!ciRun || !owner) throw refusals.buildNotFound();
+  const url = buildPageUrl(context, request, owner.name, ciRun.id, {});
+  const { private: privateKey } = await receiptKeys(store.values);
+  const { json: body } = await jobs.read('receipt', { ciRun, url, privateKey }, asker);
+  return { status: 200, body };
+}
+
+async function keysOfReceipts(context: Context, request: Request): Promise<Answer> {
+  await askerOf(context, request);
+  return json(200, { public_keys: publicKeysOf(await receiptKeys(context.store.values)) } satisfies ReceiptKeysAnswer);
+}
+
+const findProof = get('/v1/proofs', proofOfTree, {
   operationId: 'findProof',
   tag: 'Builds',
   summary: 'Ask whether all test files of a list are known to pass in an exact tree.',
@@ -40,3 +62,23 @@ export const proofs = get('/v1/proofs', proofOfTree, {
     '200': response('Whether it is proved, and by which CI run, or the first thing that speaks against it.', { schemas: ['ProofAnswer'] }),
   },
 });
+
+const readReceipt = getOfBuild('/v1/builds/:id/receipt', receiptOfBuild, {
+  operationId: 'readReceipt',
+  tag: 'Builds',
+  summary: 'Get a signed receipt of how each test file of a CI run ended.',
+  description:
+    'An in-toto statement in a DSSE envelope. The gate must call the CI run complete, and its clients tell outcomes and one tree.',
+  query: 'CiRunQuery',
+  responses: { '200': response('The receipt.', { schemas: ['Envelope'] }), ...mergeResponses },
+});
+
+const readReceiptKeys = plainGet('/v1/receipt_keys', keysOfReceipts, {
+  operationId: 'readReceiptKeys',
+  tag: 'Builds',
+  summary: 'Get the public keys that check receipts.',
+  description: 'First the one that signs now, then those before.',
+  responses: { '200': response('The keys.', { schemas: ['ReceiptKeysAnswer'] }) },
+});
+
+export const proofs = [findProof, readReceipt, readReceiptKeys];

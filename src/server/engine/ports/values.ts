@@ -6,8 +6,18 @@ import type { Millis } from './store.js';
 export interface Values {
   /** Null: it is not set. */
   get<Name extends keyof KeptValues>(name: Name): Soon<KeptValues[Name] | null>;
+  /** Keeps a value if none is kept. Returns the one that is. */
+  add<Name extends keyof KeptValues>(name: Name, value: KeptValues[Name]): Promise<KeptValues[Name]>;
   /** Keeps a value in place of the one before; null removes it. */
   put<Name extends keyof KeptValues>(name: Name, value: KeptValues[Name] | null): Promise<void>;
+}
+
+/** The keys of Ed25519 that sign receipts, in PEM. */
+export interface ReceiptKeys {
+  /** The private key that signs now. */
+  private: string;
+  /** Public keys that signed before, newest first. */
+  retired: string[];
 }
 
 export interface KeptValues {
@@ -19,4 +29,5 @@ export interface KeptValues {
   clock: Millis;
   /** When the last backup was made. */
   backup: Millis;
+  receipt_keys: ReceiptKeys;
 }

@@ -1,6 +1,6 @@
 import { agree, pluralize } from '../../../base/plural.js';
 import { limits } from '../../../protocol/limits.js';
-import { type Compared, compareCiRun } from '../completeness/completeness.js';
+import { compareCiRun } from '../completeness/completeness.js';
 import type { CiRun, NotedNode } from '../ports/ci-runs.js';
 import type { Millis, Store } from '../ports/store.js';
 import { type Outcomes, outcomesOf } from './outcomes.js';
@@ -70,8 +70,6 @@ function against(reason: string, ciRun: CiRun | null, more: Partial<Finding> = {
 async function findingOf(store: Store, question: ProofQuestion, ciRun: CiRun, mayCompare: boolean): Promise<Finding> {
   const { tree, keys, since } = question;
   if (ciRun.created_at <= since) return against('it began too long ago', ciRun);
-  // The id may be cut.
-  if (ciRun.ci_run.length >= limits.ciRunCharacters) return against('its id is too long to be known whole', ciRun);
   const nodes = await store.ciRuns.nodes(ciRun.id);
   const keyNode = nodes.find(({ checkout }) => checkout?.tree === tree && checkout.keys.join() !== keys.join());
   if (keyNode) {
@@ -84,7 +82,8 @@ async function findingOf(store: Store, question: ProofQuestion, ciRun: CiRun, ma
   return compare(store, question, ciRun, nodes);
 }
 
-function doubtOf({ node_index, checkout }: NotedNode, tree: string): string | null {
+/** Why the files of a node may not be those of a tree; null: they are. */
+export function doubtOf({ node_index, checkout }: NotedNode, tree: string): string | null {
   if (!checkout) return `node ${node_index} did not tell its tree`;
   if (checkout.tree === null) return `the tree of node ${node_index} is not known: ${checkout.doubt}`;
   if (checkout.tree !== tree) return `node ${node_index} ran on another tree, ${checkout.tree}`;
@@ -92,38 +91,56 @@ function doubtOf({ node_index, checkout }: NotedNode, tree: string): string | nu
 }
 
 async function compare(store: Store, question: ProofQuestion, ciRun: CiRun, nodes: readonly NotedNode[]): Promise<Finding> {
-  const { project, kind, commit_hash, branch, node_total, ci_run } = ciRun;
-  const id = kind === 'queue' ? { node_build_id: ci_run } : { ci_build_id: ci_run };
-  const compared = await compareCiRun(store, { project, build: { commit_hash, branch, node_total }, ...id });
-  const { assigned, runs, nodesCame, answer } = compared;
-  const [reason] = answer.errors;
-  const isOther = assigned !== null && assigned.listDigest !== question.listDigest;
-  if (isOther) return against('its nodes had another list of test files', ciRun, { steps: COMPARED });
-  if (!assigned || reason !== undefined) return against(`it is not complete: ${reason}`, ciRun, { steps: COMPARED + 1 });
-  const named = runs.filter(run => run.ci_run === ciRun.digest);
-  const outcomes = outcomesOf(
-    assigned.handed,
-    named,
-    runs.filter(run => run.ci_run !== ciRun.digest),
-  );
-  const seen: Seen = { nodes: nodesCame.length, outcomes };
-  const spoken = whatSpeaksAgainst(question, compared, nodes, outcomes);
+  const judged = await judge(store, ciRun, nodes);
+  if (judged.listDigest !== question.listDigest && judged.listDigest !== null)
+    return against('its nodes had another list of test files', ciRun, { steps: COMPARED });
+  const { reason, seen } = judged;
+  if (!seen) return against(reason!, ciRun, { steps: COMPARED + 1 });
+  const spoken = reason ?? failureOf(seen.outcomes, question);
   if (spoken !== null) return against(spoken, ciRun, { steps: COMPARED + 2, seen });
   return { reason: null, ciRun, seen, missingKeys: [], steps: Infinity };
 }
 
-function whatSpeaksAgainst(
-  { flakyPasses }: ProofQuestion,
-  { nodesCame }: Compared,
-  nodes: readonly NotedNode[],
-  { failed, untold, flaky }: Outcomes,
-): string | null {
-  const silent = nodesCame.find(came => !nodes.some(({ node_index }) => node_index === came));
-  if (silent !== undefined) return `node ${silent} did not tell its tree`;
+function failureOf({ failed, flaky }: Outcomes, { flakyPasses }: ProofQuestion): string | null {
   if (failed.length > 0) return `${first(failed)} failed`;
-  if (untold.length > 0) return `nobody told how ${first(untold)} ended: its client tells no outcomes, or died`;
-  if (flaky.length > 0 && !flakyPasses) return `${first(flaky)} passed only when ${agree(flaky.length, 'it was', 'they were')} tried again`;
-  return null;
+  return flaky.length > 0 && !flakyPasses
+    ? `${first(flaky)} passed only when ${agree(flaky.length, 'it was', 'they were')} tried again`
+    : null;
+}
+
+/** What is known of the files of a CI run. */
+export interface Judged {
+  /** Of its list of test files; null: it has no known queue or split. */
+  listDigest: string | null;
+  /** Why it is not known how each file ended; null: it is known. */
+  reason: string | null;
+  /** Null: it is not complete. */
+  seen: Seen | null;
+}
+
+/** Finds out how the files of a CI run ended. @param nodes what its nodes told */
+export async function judge(store: Store, ciRun: CiRun, nodes: readonly NotedNode[]): Promise<Judged> {
+  const { project, kind, commit_hash, branch, node_total, ci_run } = ciRun;
+  // The id may be cut.
+  if (ci_run.length >= limits.ciRunCharacters) return { listDigest: null, reason: 'its id is too long to be known whole', seen: null };
+  const id = kind === 'queue' ? { node_build_id: ci_run } : { ci_build_id: ci_run };
+  const compared = await compareCiRun(store, { project, build: { commit_hash, branch, node_total }, ...id });
+  const { assigned, runs, nodesCame, answer } = compared;
+  const listDigest = assigned?.listDigest ?? null;
+  if (!assigned || answer.errors.length > 0) return { listDigest, reason: `it is not complete: ${answer.errors[0]}`, seen: null };
+  const isNamed = (run: { ci_run: number }) => run.ci_run === ciRun.digest;
+  const outcomes = outcomesOf(
+    assigned.handed,
+    runs.filter(isNamed),
+    runs.filter(run => !isNamed(run)),
+  );
+  const silent = nodesCame.find(came => !nodes.some(({ node_index }) => node_index === came));
+  const reason = silent === undefined ? untoldText(outcomes) : `node ${silent} did not tell its tree`;
+  return { listDigest, reason, seen: { nodes: nodesCame.length, outcomes } };
+}
+
+function untoldText({ untold }: Outcomes): string | null {
+  return untold.length === 0 ? null : `nobody told how ${first(untold)} ended: its client tells no outcomes, or died`;
 }
 
 function first([path, ...others]: readonly string[]): string {

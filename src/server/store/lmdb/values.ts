@@ -7,6 +7,10 @@ export function lmdbValues(parts: Pick<Tables, 'values' | 'sessions'> & Committi
   const { values } = parts;
   return {
     get: <Name extends keyof KeptValues>(name: Name) => (values.get(name) as KeptValues[Name] | undefined) ?? null,
+    async add<Name extends keyof KeptValues>(name: Name, value: KeptValues[Name]) {
+      await commit(parts, () => void (values.doesExist(name) || values.put(name, value)));
+      return values.get(name) as KeptValues[Name];
+    },
     put: (name, value) =>
       commit(parts, () => {
         if (name === 'password') endSessionsOfPassword(parts);

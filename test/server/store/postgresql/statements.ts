@@ -74,7 +74,8 @@ export async function readAll(store: Store): Promise<number> {
   await signIns.deleteSession(secret);
   await signIns.deleteLink(hash);
   await values.get('password');
-  for (const name of ['password', 'address'] as const) await values.put(name, null);
+  await values.add('receipt_keys', { private: '', retired: [] });
+  for (const name of ['password', 'address', 'receipt_keys'] as const) await values.put(name, null);
   await signIns.deleteEnded(NOW, NOW);
   for (const filter of [{}, { branch: 'main' }, { commit_hash: 'abc' }, { node_total: 4 }, BUILD, { branch: 'main', node_total: 4 }]) {
     // What was counted before is not counted again.

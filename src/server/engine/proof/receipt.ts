@@ -1,0 +1,42 @@
+import { createPrivateKey } from 'node:crypto';
+import { type Envelope, signEnvelope } from '../../../base/dsse.js';
+import { STATEMENT_PAYLOAD, toStatement } from '../../../protocol/receipt.js';
+import type { CiRun } from '../ports/ci-runs.js';
+import type { Store } from '../ports/store.js';
+import { Refusal } from '../refusal.js';
+import { doubtOf, judge } from './proof.js';
+
+/** A receipt that is to be signed. */
+export interface ReceiptQuestion {
+  ciRun: CiRun;
+  /** The page of the CI run. */
+  url: string;
+  /** In PEM. */
+  privateKey: string;
+}
+
+/** Signs how each test file of a CI run ended. Throws a refusal that says why that, or its tree, is not known. */
+export async function signedReceipt(store: Store, { ciRun, url, privateKey }: ReceiptQuestion): Promise<Envelope> {
+  const refuse = (reason: string) => new Refusal(`no receipt of this CI run: ${reason}`);
+  const { tree } = ciRun;
+  if (tree === undefined) throw refuse('its nodes told no tree');
+  const nodes = await store.ciRuns.nodes(ciRun.id);
+  const doubt = nodes.map(node => doubtOf(node, tree)).find(text => text !== null);
+  if (doubt) throw refuse(doubt);
+  const keys = [...new Set(nodes.map(({ checkout }) => checkout!.keys.join()))];
+  if (keys.length > 1) throw refuse('its nodes ran with different keys');
+  const { reason, seen, listDigest } = await judge(store, ciRun, nodes);
+  if (reason !== null) throw refuse(reason);
+  const { failed, flaky, passed, skipped } = seen!.outcomes;
+  const named = (paths: readonly string[], outcome: 'passed' | 'failed' | 'flaky' | 'skipped') => paths.map(path => ({ path, outcome }));
+  const statement = toStatement({
+    commit: ciRun.commit_hash,
+    tree,
+    test_files: [...named(passed, 'passed'), ...named(flaky, 'flaky'), ...named(failed, 'failed'), ...named(skipped, 'skipped')],
+    list_digest: listDigest!,
+    keys: keys[0]!.split(',').filter(Boolean),
+    command_digest: null,
+    url,
+  });
+  return signEnvelope(STATEMENT_PAYLOAD, Buffer.from(JSON.stringify(statement)), createPrivateKey(privateKey));
+}
