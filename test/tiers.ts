@@ -9,9 +9,10 @@ export const STORE = ['test/server/store/**/*.test.js', 'test/server/api/several
 /** Tests that start processes or take seconds each: commands, restarts, large suites. */
 export const SLOW = [
   'test/cli/**/*.test.js',
-  'test/node/ci/work-tree.test.js',
+  'test/node/ci/{told-by-node,work-tree}.test.js',
   'test/node/client/command/command-runner.test.js',
   'test/node/pieces/runners.test.js',
+  'test/node/runners/node-part.test.js',
   'test/docs.test.js',
   'test/server/api/{prepare,races}.test.js',
   'test/server/http/huge-suites.test.js',

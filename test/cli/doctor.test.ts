@@ -119,7 +119,17 @@ const NODE_JUNIT: Expected[] = NODE_NAMES_FILES
 const UNUSUAL = ['src/[id].test.js'];
 const EXCLUDING = { '.rspec': '--color\n--exclude-pattern "./spec/integration/**/*_spec.rb"\n' };
 const NAMED_T = { t: 'jest --bail --runTestsByPath', test: 'jest --runTestsByPath' };
-const FLAGS = ['--fail-unreported', '--trust-exit-code', '--may-be-empty', 'src/b*', '--fallback', '--retries', '1'];
+const FLAGS = [
+  '--fail-unreported',
+  '--trust-exit-code',
+  '--may-be-empty',
+  'src/b*',
+  '--fallback',
+  '--proof-key',
+  'node 22',
+  '--retries',
+  '1',
+];
 const RUN_OF_GITLAB: Expected = ['identity.build_id', 'ok', 'CI run 9131 (CI_PIPELINE_ID)'];
 
 /** The recipes of the guide, by their first words. */

@@ -280,7 +280,12 @@ function addServerFlags(command: Command): Command {
 function addListFlags(command: Command): Command {
   return command
     .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
-    .option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)');
+    .option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)')
+    .option(
+      '--proof-key <text>',
+      'what else the tests depend on, such as an image or a version: a proof needs the same (a hash is sent); may be repeated (env: BALLAST_PROOF_KEYS, one a line)',
+      collect,
+    );
 }
 
 function addPolicyFlags(command: Command): Command {

@@ -4,7 +4,7 @@ import { signalExitCode } from '../../base/signals.js';
 import { abbreviate, print, printToStderr } from '../../base/terminal.js';
 import { faultText, UsageError } from '../../base/usage-error.js';
 import { detectSystem, type Identity, identify, wholeIdentity } from '../../node/ci/identity.js';
-import { nodeLinks } from '../../node/ci/links.js';
+import { toldByNode } from '../../node/ci/told-by-node.js';
 import { Api, RequestRejected, ServerUnreachable } from '../../node/client/api.js';
 import type { BatchResult, FailurePolicy, RecordedFile } from '../../node/client/batch-results.js';
 import { CommandRunner } from '../../node/client/command/command-runner.js';
@@ -39,7 +39,10 @@ const SHUTDOWN_MILLISECONDS = 4000;
 export async function queue(globs: readonly string[], command: readonly string[], options: QueueOptions): Promise<void> {
   if (command.length === 0) throw new UsageError(['no command: give it after --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
   const identity = identify(wholeIdentity, options);
-  const allFiles = await listTestFiles(globs, options.stdin === true);
+  const [told, allFiles] = await Promise.all([
+    toldByNode(options.environment, options.proofKey),
+    listTestFiles(globs, options.stdin === true),
+  ]);
   const runner = new CommandRunner();
   const pieces = options.pieces ? pieceSupport(command, options.junit, options.environment) : null;
   if (pieces && 'what' in pieces) throw new UsageError([faultText(pieces)]);
@@ -52,7 +55,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
     // The server gives a batch to another node whose client left before its answer.
     const ending = new AbortController();
     const api = new Api({ ...options, signal: ending.signal });
-    const queueClient = new QueueClient(api, identity, allFiles, nodeLinks(options.environment), pieces?.name, options.order);
+    const queueClient = new QueueClient(api, identity, allFiles, told, pieces?.name, options.order);
     const cancelled = runner.interrupted.then(() => {
       ending.abort();
       return queueClient.cancel();

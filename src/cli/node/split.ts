@@ -1,7 +1,7 @@
 import { escapeControls, print, printData } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { identify, wholeIdentity } from '../../node/ci/identity.js';
-import { nodeLinks } from '../../node/ci/links.js';
+import { toldByNode } from '../../node/ci/told-by-node.js';
 import { Api } from '../../node/client/api.js';
 import { flagWish } from '../../node/client/fallback.js';
 import type { PlannedFile } from '../../node/client/planned-file.js';
@@ -21,12 +21,15 @@ export interface SplitOptions extends ClientOptions, ListOptions {
 /** Prints the test files of this node. */
 export async function split(globs: readonly string[], options: SplitOptions): Promise<void> {
   const identity = identify(wholeIdentity, options);
-  const allFiles = await listTestFiles(globs, options.stdin === true);
+  const [told, allFiles] = await Promise.all([
+    toldByNode(options.environment, options.proofKey),
+    listTestFiles(globs, options.stdin === true),
+  ]);
   const { files } = await requestNodeFiles(new Api(options), identity, allFiles, {
     isDynamic: options.dynamic === true,
     fallback: options.fallback === true,
     fallbackWish: flagWish,
-    links: nodeLinks(options.environment),
+    told,
     undone: 'no test file is printed',
   });
   if (options.json) {

@@ -39,8 +39,9 @@ function unknownVariables(program: Command, environment: NodeJS.ProcessEnv): str
     ...command.options.map(({ envVar }) => envVar),
     ...command.commands.flatMap(optionVariables),
   ];
-  // `queue` sets these for its command.
-  const known = new Set([...optionVariables(program), ...withoutFlag.map(([, { env }]) => env), 'BALLAST_BATCH', 'BALLAST_COMMAND_ID']);
+  // `queue` sets the first two for its command, and reads the last one line by line.
+  const others = ['BALLAST_BATCH', 'BALLAST_COMMAND_ID', 'BALLAST_PROOF_KEYS'];
+  const known = new Set([...optionVariables(program), ...withoutFlag.map(([, { env }]) => env), ...others]);
   return Object.keys(environment).filter(name => name.startsWith('BALLAST_') && !known.has(name));
 }
 

@@ -12,7 +12,7 @@ import type {
 } from '../../protocol/messages/queue.js';
 import { pieceOf } from '../../protocol/piece-path.js';
 import type { Identity } from '../ci/identity.js';
-import type { NodeLinks } from '../ci/links.js';
+import type { ToldByNode } from '../ci/told-by-node.js';
 import type { Piece } from '../pieces/piece.js';
 import { isForecast, parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
 import { type AnswerParser, Api, RequestRejected, ServerUnreachable } from './api.js';
@@ -64,7 +64,7 @@ export class QueueClient {
 
   /**
    * @param allFiles the test files of all nodes
-   * @param links what its first requests tell
+   * @param told with its first requests
    * @param pieces the test runner with which the node runs pieces of files; null: it runs none
    * @param order of a queue that it creates; undefined: the server decides
    */
@@ -72,7 +72,7 @@ export class QueueClient {
     readonly api: Api,
     readonly identity: Identity,
     readonly allFiles: readonly string[],
-    readonly links: NodeLinks,
+    readonly told: ToldByNode,
     readonly pieces: string | null = null,
     readonly order?: QueueOrder,
   ) {
@@ -84,7 +84,7 @@ export class QueueClient {
    * made from another list.
    */
   async firstBatch(events: QueueEvents): Promise<Batch | null> {
-    const start = { ...this.links, can_initialize_queue: true, batch_index: 0 };
+    const start = { ...this.told, can_initialize_queue: true, batch_index: 0 };
     const answer = await this.#pull({ ...start, attempt_connect_to_queue: true }, parseBatchOrMiss);
     if (!('code' in answer)) return this.#batchOrWait(answer, events);
     const paths = sortedDistinct(this.allFiles);

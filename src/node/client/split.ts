@@ -1,7 +1,7 @@
 import { printToStderr } from '../../base/terminal.js';
 import { digestOfList } from '../../protocol/list-digest.js';
 import type { Identity } from '../ci/identity.js';
-import type { NodeLinks } from '../ci/links.js';
+import type { ToldByNode } from '../ci/told-by-node.js';
 import { splitOrMissParser, splitParser } from './answers.js';
 import { type AnswerParser, type Api, ServerUnreachable } from './api.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage, type Wish } from './fallback.js';
@@ -16,8 +16,8 @@ export interface SplitChoices {
   fallback: boolean;
   /** Way in which the user asks for the fallback. */
   fallbackWish: Wish;
-  /** Addresses in its first requests. */
-  links: NodeLinks;
+  /** With its first requests. */
+  told: ToldByNode;
   /** Work that the node does not do when there is no server and no fallback. */
   undone: string;
 }
@@ -39,10 +39,10 @@ export async function requestNodeFiles(
   api: Api,
   identity: Identity,
   allFiles: readonly string[],
-  { isDynamic, fallback, fallbackWish, links, undone }: SplitChoices,
+  { isDynamic, fallback, fallbackWish, told, undone }: SplitChoices,
 ): Promise<NodeFiles> {
   try {
-    const files = await requestSplit(api, identity, allFiles, !isDynamic, links);
+    const files = await requestSplit(api, identity, allFiles, !isDynamic, told);
     assertListed(
       'split',
       files.map(({ path }) => path),
@@ -65,12 +65,12 @@ async function requestSplit(
   { build_id: ci_build_id, ...node }: Identity,
   allFiles: readonly string[],
   fixed_test_suite_split: boolean,
-  links: NodeLinks,
+  told: ToldByNode,
 ): Promise<PlannedFile[]> {
   const test_files_digest = digestOfList(allFiles);
   const message = { ...node, ci_build_id, fixed_test_suite_split, test_files_digest };
   const ask = <T>(fields: object, parse: AnswerParser<T>) =>
-    detectMismatch(() => api.post('/v1/build_distributions/subset', { ...message, ...links, ...fields }, parse));
+    detectMismatch(() => api.post('/v1/build_distributions/subset', { ...message, ...told, ...fields }, parse));
   let answer = await ask({ cache_read_attempt: true }, splitOrMissParser(node.node_index, test_files_digest));
   if ('code' in answer)
     answer = await retryOnMismatch(() =>

@@ -5,8 +5,8 @@ import { abbreviate, escapeControls, printToStderr } from '../../base/terminal.j
 import { UsageError } from '../../base/usage-error.js';
 import { version } from '../../base/version.js';
 import { detect, type Identity, type IdentityField, identify, identityFields, wholeIdentity } from '../ci/identity.js';
-import { nodeLinks } from '../ci/links.js';
 import type { Environment } from '../ci/systems.js';
+import { toldByNode } from '../ci/told-by-node.js';
 import { parseServer } from '../client/address.js';
 import { Api, ServerUnreachable } from '../client/api.js';
 import { type RecordedFile, recordedFile } from '../client/batch-results.js';
@@ -82,7 +82,7 @@ export class NodePart {
       isDynamic: true,
       fallback: readFallback(environment),
       fallbackWish,
-      links: nodeLinks(environment),
+      told: await toldByNode(environment),
       undone: 'no test is run',
     });
     if (!isFallback) printToStderr(describePart(identity, files, list.length));

@@ -5,7 +5,7 @@ import { QueueClient } from '../../../src/node/client/queue-client.js';
 
 const IDENTITY: Identity = { commit_hash: 'c1', branch: 'main', node_total: 2, node_index: 0, build_id: '7' } as Identity;
 const FILES = ['a.js', 'b.js', 'c.js'];
-const LINKS = {} as ConstructorParameters<typeof QueueClient>[3];
+const TOLD = {} as ConstructorParameters<typeof QueueClient>[3];
 
 /** A client, whose pulls get these answers in turn, and its requests. An answer that is an error is thrown. */
 function clientOf(pulled: readonly (object | Error)[], heartbeat: () => void = () => {}) {
@@ -21,7 +21,7 @@ function clientOf(pulled: readonly (object | Error)[], heartbeat: () => void = (
       return { node_uuid: message.node_uuid, batch_index: message.batch_index, times: (value as any).paths.map(() => null), ...value };
     },
   };
-  return { client: new QueueClient(api as unknown as Api, IDENTITY, FILES, LINKS), sent };
+  return { client: new QueueClient(api as unknown as Api, IDENTITY, FILES, TOLD), sent };
 }
 
 const batch = (id: number, ...paths: string[]) => ({ paths, batch_id: id });

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NodePart } from '../../../src/node/runners/node-part.js';
 import { digestOfList } from '../../../src/protocol/list-digest.js';
@@ -20,13 +22,14 @@ function environmentOf({ url, token }: { url: string; token: string }, more: Nod
 }
 const unreachable = environmentOf({ url: 'http://127.0.0.1:1', token: 't' });
 
-/** A server that has another split each time, and records everything. */
-async function startFakeServer(): Promise<string> {
+/** A server that has another split each time, and records everything. @param onAsked gets each message that asks for a part */
+async function startFakeServer(onAsked: (message: object) => void = () => {}): Promise<string> {
   let splits = 0;
   const server = createServer((request, response) => {
-    request.resume().on('end', () => {
+    void text(request).then(body => {
       if (request.url !== '/v1/build_distributions/subset') return response.writeHead(201).end();
       splits += 1;
+      onAsked(JSON.parse(body) as object);
       const test_files = FILES.map(path => ({ path, time_execution: null }));
       const split = { build_distribution_id: `split ${splits}`, node_index: 0, test_files, test_files_digest: digestOfList(FILES) };
       return response.end(JSON.stringify(split));
@@ -37,6 +40,7 @@ async function startFakeServer(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+const sha256 = (value: string) => createHash('sha256').update(value).digest('hex');
 const pathsOf = (part: NodePart) => part.state.files.map(({ path }) => path);
 const resultsOf = (paths: readonly string[], result = ran) => new Map(paths.map(path => [path, result]));
 
@@ -66,6 +70,18 @@ describe('the part of a node', () => {
     await expect(ask(FILES.slice(1))).rejects.toThrow('"test/a.test.ts" only in the split');
     const other = await ask(FILES.slice(1), { ...environment, BALLAST_BUILD_ID: '8' });
     expect(FILES.slice(1)).toEqual(expect.arrayContaining(pathsOf(other)));
+  });
+
+  it('is asked for with the tree that the node tests, and hashes of what else the tests depend on', async () => {
+    const asked: object[] = [];
+    const url = await startFakeServer(message => asked.push(message));
+    const ask = (BALLAST_PROOF_KEYS: string) =>
+      NodePart.request('jest', { index: 1, count: 2 }, FILES, environmentOf({ url, token: 't' }, { BALLAST_PROOF_KEYS, PATH: '/nowhere' }));
+    await ask('node 22\n');
+    const [message] = asked;
+    expect(message).toMatchObject({ tree: null, tree_doubt: 'spawn git ENOENT', proof_keys: [sha256('node 22')] });
+    await expect(ask('x'.repeat(1001))).rejects.toThrow(/^Ballast: the proof key "x+…x+" has 1001 characters/);
+    expect(asked).toEqual([message]);
   });
 
   it('is empty when there are more nodes than files', async () => {
