@@ -277,7 +277,7 @@ describe('the README and the guides', () => {
       const { blocks, spans } = split(path.endsWith('/runners.md') ? text.slice(0, text.indexOf('\n## Runners')) : text);
       const calls = [...blocks.map(block => block.replaceAll('\\\n', ' ')), ...spans].flatMap(code => [
         // The first one may be the name of a container.
-        ...code.matchAll(/\bballast (?:-- )?(?!ballast\b)([a-z]+)\b([^\n]*)/g),
+        ...code.matchAll(/\bballast (?:-- )?(?!ballast\b)([a-z][a-z-]*)\b([^\n]*)/g),
       ]);
       return [
         ...listed(text, /\b(BALLAST_[A-Z][A-Z_]*)/g).filter(name => !variables.has(name)),

@@ -152,10 +152,10 @@ function addProved(program: Command, context: NodeContext): void {
 }
 
 function proofKeyOption(): Option {
-  return new Option('--proof-key <text>', 'what else the tests depend on, such as an image or a version; may be repeated')
-    .env('BALLAST_PROOF_KEYS')
-    .argParser(collect)
-    .default([]);
+  return new Option(
+    '--proof-key <text>',
+    'what else the tests depend on, such as an image or a version: a proof needs the same (a hash is sent); may be repeated (env: BALLAST_PROOF_KEYS, one a line)',
+  ).argParser(collect);
 }
 
 function addPlan(program: Command, context: NodeContext): void {
@@ -281,11 +281,7 @@ function addListFlags(command: Command): Command {
   return command
     .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
     .option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)')
-    .option(
-      '--proof-key <text>',
-      'what else the tests depend on, such as an image or a version: a proof needs the same (a hash is sent); may be repeated (env: BALLAST_PROOF_KEYS, one a line)',
-      collect,
-    );
+    .addOption(proofKeyOption());
 }
 
 function addPolicyFlags(command: Command): Command {

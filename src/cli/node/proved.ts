@@ -4,6 +4,7 @@ import { agree, pluralize } from '../../base/plural.js';
 import { abbreviate, print, printToStderr } from '../../base/terminal.js';
 import type { IdentityOptions } from '../../node/ci/identity.js';
 import { proofKeys } from '../../node/ci/proof-keys.js';
+import { proofKeyTexts } from '../../node/ci/told-by-node.js';
 import { readTree } from '../../node/ci/work-tree.js';
 import { parseProof, type ReceivedProof } from '../../node/client/answers.js';
 import { Api } from '../../node/client/api.js';
@@ -15,7 +16,8 @@ import { plain } from './markdown.js';
 import type { ClientOptions, ListOptions } from './options.js';
 
 export interface ProvedOptions extends Omit<ClientOptions, keyof IdentityOptions>, Pick<ListOptions, 'stdin'> {
-  proofKey: readonly string[];
+  /** Undefined: each line of BALLAST_PROOF_KEYS. */
+  proofKey?: readonly string[];
   /** Seconds. */
   maxAge: number;
   flakyPasses?: true;
@@ -29,7 +31,8 @@ export interface ProvedOptions extends Omit<ClientOptions, keyof IdentityOptions
  */
 export async function proved(globs: readonly string[], options: ProvedOptions): Promise<void> {
   const [allFiles, here] = await Promise.all([listTestFiles(globs, options.stdin === true), readTree('.', options.environment)]);
-  const keys = proofKeys(options.proofKey, here.tree === null ? '' : here.folder);
+  const texts = options.proofKey ?? proofKeyTexts(options.environment);
+  const keys = proofKeys(texts, here.tree === null ? '' : here.folder);
   const doubt =
     here.why === null
       ? null
@@ -50,7 +53,7 @@ export async function proved(globs: readonly string[], options: ProvedOptions): 
       flaky_passes: String(options.flakyPasses ?? false),
     };
     const answer = await askAbout(new Api(options), '/v1/proofs', asked, parseProof);
-    tell(answer, answer.is_proved ? provedText(answer) : notProvedText(answer, options.proofKey), options);
+    tell(answer, answer.is_proved ? provedText(answer) : notProvedText(answer, texts), options);
     process.exitCode = answer.is_proved ? exitCodes.done : exitCodes.failed;
   } catch (error) {
     if (!(error instanceof Error && 'exitCode' in error)) throw error;

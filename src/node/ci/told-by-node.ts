@@ -17,19 +17,20 @@ const DOUBT_CHARACTERS = 500;
  */
 export async function toldByNode(
   environment: Environment,
-  texts: readonly string[] = linesOf(environment),
+  texts: readonly string[] = proofKeyTexts(environment),
   folder = '.',
 ): Promise<ToldByNode> {
   const state = await readTree(folder, environment);
   return {
     ...nodeLinks(environment),
-    tree: state.tree,
+    ...(state.tree !== null && { tree: state.tree }),
     ...(state.why !== null && { tree_doubt: shortened(state.why, DOUBT_CHARACTERS) }),
     proof_keys: proofKeys(texts, state.tree === null ? '' : state.folder),
   };
 }
 
-function linesOf({ BALLAST_PROOF_KEYS = '' }: Environment): string[] {
+/** The texts of keys in BALLAST_PROOF_KEYS, one a line. */
+export function proofKeyTexts({ BALLAST_PROOF_KEYS = '' }: Environment): string[] {
   const lines = BALLAST_PROOF_KEYS.split('\n').map(line => line.trim());
   return lines.filter(line => line !== '');
 }
