@@ -12,7 +12,7 @@ import { askAbout, OtherAnswer } from '../../node/client/completeness.js';
 import { listTestFiles } from '../../node/client/test-files.js';
 import { digestOfList } from '../../protocol/list-digest.js';
 import { exitCodes } from '../process/exit.js';
-import { plain } from './markdown.js';
+import { link, plain } from './markdown.js';
 import type { ClientOptions, ListOptions } from './options.js';
 
 export interface ProvedOptions extends Omit<ClientOptions, keyof IdentityOptions>, Pick<ListOptions, 'stdin'> {
@@ -63,15 +63,18 @@ export async function proved(globs: readonly string[], options: ProvedOptions): 
 }
 
 function tell(answer: ReceivedProof | null, text: string, { json, format, environment }: ProvedOptions): void {
+  const ciRun = answer?.ci_run ? ciRunText(answer.ci_run) : null;
+  const lines = [text, ...(ciRun === null ? [] : [`${ciRun}: ${answer!.ci_run!.url}`])];
   if (json && answer) print(JSON.stringify(answer));
-  else if (answer?.is_proved) print(text);
-  else printToStderr(text);
+  else if (answer?.is_proved) for (const line of lines) print(line);
+  else printToStderr(...lines);
   if (format !== 'github') return;
   const { GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = environment;
   const output = `proved=${answer?.is_proved === true}`;
   if (GITHUB_OUTPUT) appendFileSync(GITHUB_OUTPUT, `${output}\n`);
   else print(output);
-  if (GITHUB_STEP_SUMMARY) appendFileSync(GITHUB_STEP_SUMMARY, `${plain(text)}\n`);
+  const linked = ciRun === null ? '' : `\n\n${link(ciRun, answer!.ci_run!.url) || plain(ciRun)}`;
+  if (GITHUB_STEP_SUMMARY) appendFileSync(GITHUB_STEP_SUMMARY, `${plain(text)}${linked}\n`);
 }
 
 function provedText({ ci_run }: ReceivedProof): string {
@@ -80,19 +83,16 @@ function provedText({ ci_run }: ReceivedProof): string {
     ...(flaky!.length > 0 ? [`${abbreviate(flaky!)} passed only when ${agree(flaky!.length, 'it was', 'they were')} tried again`] : []),
     ...(skipped! > 0 ? [`all tests of ${pluralize(skipped!, 'test file')} were skipped`] : []),
   ];
-  return [`proved: ${pluralize(test_files!, 'test file')} passed on ${pluralize(nodes!, 'node')} in ${ciRunText(ci_run!)}`, ...more].join(
-    '; ',
-  );
+  return [`proved: ${pluralize(test_files!, 'test file')} passed on ${pluralize(nodes!, 'node')}`, ...more].join('; ');
 }
 
 /** @param texts of the keys: the answer has their digests */
-function notProvedText({ reason, ci_run, missing_keys }: ReceivedProof, texts: readonly string[]): string {
+function notProvedText({ reason, missing_keys }: ReceivedProof, texts: readonly string[]): string {
   const lacking = texts.filter(text => missing_keys.includes(proofKeys([text], '')[0]!));
-  const keys = lacking.length > 0 ? ` (it lacks ${abbreviate(lacking)})` : '';
-  return `not proved: ${reason}${keys}${ci_run ? `, in ${ciRunText(ci_run)}` : ''}`;
+  return `not proved: ${reason}${lacking.length > 0 ? ` (it lacks ${abbreviate(lacking)})` : ''}`;
 }
 
-function ciRunText({ ci_run, branch, commit_hash, started_at, url }: NonNullable<ReceivedProof['ci_run']>): string {
+function ciRunText({ ci_run, branch, commit_hash, started_at }: NonNullable<ReceivedProof['ci_run']>): string {
   const age = Math.max(0, Date.now() - Date.parse(started_at)) / 1000;
-  return `the CI run ${ci_run} of ${branch}, commit ${commit_hash}, which began ${durationText(age)} ago: ${url}`;
+  return `CI run ${ci_run} of ${branch}, commit ${commit_hash}, began ${durationText(age)} ago`;
 }

@@ -56,7 +56,7 @@ const receiptPath = (id: string) => `/v1/builds/${encodeURIComponent(id)}/receip
 /** Prints the public keys of the server in PEM: first the one that signs now. */
 export async function printReceiptKeys(options: ClientOptions): Promise<void> {
   const { public_keys } = await new Api(options).get('/v1/receipt_keys', parseReceiptKeys);
-  for (const key of public_keys) print(key.trimEnd());
+  for (const line of public_keys.flatMap(key => key.trimEnd().split('\n'))) print(line);
 }
 
 export interface VerifyReceiptOptions {

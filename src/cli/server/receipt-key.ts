@@ -7,7 +7,7 @@ import { withExistingStore } from './with-store.js';
 export function rotateKey(source: StoreSource): Promise<void> {
   return withExistingStore(source, async ({ values }) => {
     const [key, ...before] = publicKeysOf(await rotateReceiptKey(values));
-    print(key!.trimEnd());
+    for (const line of key!.trimEnd().split('\n')) print(line);
     printToStderr(`receipts are signed with this key from now on; those of ${before.length} before are listed by "ballast receipt key"`);
   });
 }

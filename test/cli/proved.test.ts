@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ended, runBallast, said } from '../harness/process.js';
+import { startServerOnDisk, type TestServer } from '../harness/server.js';
+import { TestProject } from './test-project.js';
+
+const FILES = ['test/a.sh', 'test/b.sh', 'test/c.sh'];
+const GLOB = 'test/*.sh';
+const KEYS = ['--proof-key', 'image=1'];
+
+/** A repository of test files, of which a commit is checked out. */
+function repository(): TestProject {
+  const suite = new TestProject(FILES);
+  writeFileSync(join(suite.folder, '.gitignore'), '*\n!test/*\n!*.md\n');
+  git(suite, 'init', '-q', '-b', 'main', '.');
+  commit(suite);
+  return suite;
+}
+
+function git({ folder }: TestProject, ...args: string[]): void {
+  const author = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
+  execFileSync('git', [...author, ...args], {
+    cwd: folder,
+    env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' },
+  });
+}
+
+function commit(suite: TestProject): void {
+  git(suite, 'add', '-A');
+  git(suite, 'commit', '-q', '--allow-empty', '-m', 'x');
+}
+
+const ask = (suite: TestProject, server: TestServer, flags: string[] = KEYS, more: Record<string, string> = {}) =>
+  runBallast(['proved', GLOB, ...flags], suite.environment(server, 0, more), { cwd: suite.folder });
+
+const NOTHING = said(1, 'not proved: no CI run of this tree is known');
+
+describe('ballast proved', () => {
+  it('finds the CI run of a branch in the tree that was merged, and none in a tree that differs', async () => {
+    const [server, suite] = [await startServerOnDisk(), repository()];
+    expect(await ask(suite, server)).toEqual(NOTHING);
+    git(suite, 'checkout', '-q', '-b', 'fix');
+    writeFileSync(join(suite.folder, 'notes.md'), 'x');
+    commit(suite);
+    const nodes = [0, 1].map(node => suite.run(server, node, ['queue', GLOB, ...KEYS, ...suite.runner]));
+    expect((await Promise.all(nodes)).map(({ code }) => code)).toEqual([0, 0]);
+    git(suite, 'checkout', '-q', 'main');
+    expect(await ask(suite, server)).toEqual(NOTHING);
+    git(suite, 'merge', '-q', '--no-ff', '-m', 'merge', 'fix');
+    const proved = await ask(suite, server);
+    expect({ code: proved.code, stdout: proved.stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^proved: 3 test files passed on [12] nodes?\nCI run 7 of main, commit c1, began .+ ago: http.*\n$/,
+      ) as string,
+    });
+    expect(await ask(suite, server, ['--proof-key', 'image=2'])).toMatchObject(
+      ended(1, /^ballast: not proved: node \d ran with another key \(it lacks image=2\)\nballast: CI run 7 of main, /),
+    );
+    writeFileSync(join(suite.folder, 'notes.md'), 'y');
+    expect(await ask(suite, server)).toEqual(said(1, 'not proved: these files may differ from the tree: notes.md is changed'));
+    commit(suite);
+    expect(await ask(suite, server)).toEqual(NOTHING);
+  });
+
+  it('writes an output and a summary for GitHub Actions, whatever the answer', async () => {
+    const [server, suite] = [await startServerOnDisk(), repository()];
+    const [output, summary] = ['output', 'summary'].map(name => join(suite.folder, name));
+    const github = { GITHUB_OUTPUT: output!, GITHUB_STEP_SUMMARY: summary! };
+    expect(await ask(suite, server, ['--format', 'github'], github)).toMatchObject({ code: 1, stdout: '' });
+    await suite.run(server, 0, ['queue', GLOB, ...suite.runner]);
+    expect(await ask(suite, server, ['--format', 'github'], github)).toMatchObject({ code: 0 });
+    await server.close();
+    expect(await ask(suite, server, ['--format', 'github', '--retries', '0'], github)).toMatchObject({ code: 3 });
+    expect(readFileSync(output!, 'utf8')).toBe('proved=false\nproved=true\nproved=false\n');
+    expect(readFileSync(summary!, 'utf8')).toMatch(
+      /^not proved: no CI run of this tree is known\nproved: 3 test files passed on 1 node\n\n\[CI run 7 of main, .+\]\(<http.+>\)\ncannot tell whether it is proved: no answer/,
+    );
+  });
+
+  it('has no answer without a repository, and refuses an age that is none', async () => {
+    const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
+    expect(await ask(suite, server)).toMatchObject(ended(1, /^ballast: not proved: the tree is not known: not a git repository/));
+    expect(await ask(suite, server, ['--max-age', '400d'])).toMatchObject(ended(2, /It must be 365d at most\./));
+    expect(await ask(suite, server, ['--proof-key', ''])).toMatchObject(ended(2, /a proof key is empty/));
+  });
+});
+
+describe('ballast receipt', () => {
+  it('is of the CI run of this job, and is checked with the keys of the server', async () => {
+    const [server, suite] = [await startServerOnDisk(), repository()];
+    const run = (...args: string[]) => runBallast(['receipt', ...args], suite.environment(server, 0), { cwd: suite.folder });
+    expect(await run()).toMatchObject(ended(1, /^ballast: no receipt: the server does not know the CI run/));
+    for (const node of [0, 1]) await suite.run(server, node, ['queue', GLOB, ...suite.runner]);
+    expect(await run('--output', 'receipt.json')).toEqual({ code: 0, stdout: '', stderr: '' });
+    writeFileSync(join(suite.folder, 'public.pem'), (await run('key')).stdout);
+    const checked = await run('verify', 'receipt.json', '--public-key', 'public.pem');
+    expect(checked).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('test files: 3 passed, 0 passed only when repeated, 0 failed') as string,
+    });
+  });
+});
