@@ -41,6 +41,7 @@ export interface Context {
     text(): Promise<{ body: string; contentType: string }>;
     countBatch(testFiles: number): void;
     countReassignedBatch(): void;
+    countProof(isProved: boolean): void;
   };
   /** The admin port serves the metrics, and this port does not. */
   hasAdminPort: boolean;

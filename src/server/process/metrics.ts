@@ -110,6 +110,7 @@ export class Metrics {
   readonly #batches: Counter;
   readonly #testFiles: Counter;
   readonly #reassignedBatches: Counter;
+  readonly #proofs: Counter;
 
   constructor() {
     const { PROMETHEUS_CONTENT_TYPE } = Registry;
@@ -135,6 +136,8 @@ export class Metrics {
       'ballast_lost_batches_total',
       'Batches reassigned to other nodes because their node was silent for too long or restarted.',
     );
+    this.#proofs = this.#counter('ballast_proofs_total', 'Questions whether a tree is proved, by answer.', 'answer');
+    for (const answer of ['proved', 'not_proved']) this.#proofs.inc({ answer }, 0);
   }
 
   /** @param unavailable the reason of a 503 */
@@ -172,6 +175,10 @@ export class Metrics {
 
   countReassignedBatch(): void {
     this.#reassignedBatches.inc();
+  }
+
+  countProof(isProved: boolean): void {
+    this.#proofs.inc({ answer: isProved ? 'proved' : 'not_proved' });
   }
 
   /** Adds the metrics that are the state of the server. @param stateNow called for each request for metrics */

@@ -87,6 +87,7 @@ it('proves a complete CI run of the tree, the list and the keys in which each fi
   clock.advance({ seconds: 60 });
   const answer = await ask(server, { request_id: 'x', proof_keys: [...KEYS].reverse().join() });
   const [ciRun] = await server.store.ciRuns.list(1, Infinity, 1);
+  expect((await server.get('/metrics')).text).toMatch(/^ballast_proofs_total\{answer="proved"\} 1$/m);
   expect(answer).toEqual({
     about: {
       ...{ project: 'default', tree: TREE, test_files_digest: digestOfList(SUITE), proof_keys: [...KEYS].reverse().join() },

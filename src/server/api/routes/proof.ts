@@ -14,7 +14,7 @@ import { toProofQuery } from '../read/proof.js';
 import { toCiRunQuery } from '../read/queries.js';
 
 async function proofOfTree(context: Context, request: Request): Promise<Answer> {
-  const { store, jobs, now } = context;
+  const { store, jobs, metrics, now } = context;
   const asker = await askerOf(context, request);
   const { request_id = null, ...asked } = toProofQuery(decodeQuery(request.query));
   const owner = await store.access.project(asker.project);
@@ -29,6 +29,7 @@ async function proofOfTree(context: Context, request: Request): Promise<Answer> 
     flakyPasses: asked.flaky_passes,
   };
   const { proof } = await jobs.read('proof', question, asker);
+  metrics.countProof(proof.is_proved);
   const pageOf = (id: string) => buildPageUrl(context, request, owner.name, id, {});
   const ci_run = proof.ci_run && { ...proof.ci_run, url: pageOf(proof.ci_run.ci_run_id) };
   return json(200, { about: { project: owner.name, ...asked, request_id }, ...proof, ci_run } satisfies ProofAnswer);
