@@ -1,5 +1,5 @@
 import { buildDigest, type QueueKey, type SplitKey, shortDigest } from './keys.js';
-import type { Checkout, NodeNote, ToldByNode } from './ports/ci-runs.js';
+import type { Checkout, CiRun, NodeNote, ToldByNode } from './ports/ci-runs.js';
 import type { Store } from './ports/store.js';
 
 /** Nodes whose notes wait to be written. Those beyond it are dropped. */
@@ -69,9 +69,11 @@ export class NodeNotes {
   }
 
   /** The id of a CI run; null: it expired. */
-  async #idOf({ project, build, ci_run }: QueueKey | SplitKey): Promise<string | null> {
-    const digest = shortDigest(ci_run);
-    return (await this.store.ciRuns.ofBuild(project, build)).find(run => run.digest === digest)?.id ?? null;
+  async #idOf(key: QueueKey | SplitKey): Promise<string | null> {
+    const digest = shortDigest(key.ci_run);
+    const kind = kindOf(key);
+    const ciRuns = await this.store.ciRuns.ofBuild(key.project, key.build);
+    return ciRuns.find(run => run.digest === digest && run.kind === kind)?.id ?? null;
   }
 }
 
@@ -93,6 +95,11 @@ export function bytesOfNote({ links, checkout }: ToldByNode): number {
   return (links ? JSON.stringify(links).length : 0) + (checkout ? JSON.stringify(checkout).length : 0);
 }
 
-function ciRunKey({ project, build, ci_run }: QueueKey | SplitKey): string {
-  return `${buildDigest(project, build)} ${shortDigest(ci_run)}`;
+function ciRunKey(key: QueueKey | SplitKey): string {
+  return `${kindOf(key)} ${buildDigest(key.project, key.build)} ${shortDigest(key.ci_run)}`;
+}
+
+/** A CI run may have a queue and a split under one id. */
+function kindOf(key: QueueKey | SplitKey): CiRun['kind'] {
+  return 'isFixed' in key ? 'split' : 'queue';
 }

@@ -278,6 +278,15 @@ describe('a receipt', () => {
   });
 });
 
+it('counts the doubts of the nodes of a split, if it has the id of the CI run of a queue', async () => {
+  const { server, clock } = await played();
+  clock.advance({ seconds: 1 });
+  for (const node_index of [0, 1])
+    await startSplit(server, SUITE, { node_index, ...CHECKOUT, tree_doubt: 'a.js is changed', fixed_test_suite_split: false });
+  await server.service.nodesNoted();
+  expect(await reasonOf(server)).toBe('the files of node 0 may differ from the tree: a.js is changed');
+});
+
 it('refuses a question that names no tree, list or age', async () => {
   const server = await startServer();
   const status = async (query: string) => (await server.get(`/v1/proofs?${query}`)).status;

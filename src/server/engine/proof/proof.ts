@@ -70,7 +70,7 @@ function against(reason: string, ciRun: CiRun | null, more: Partial<Finding> = {
 async function findingOf(store: Store, question: ProofQuestion, ciRun: CiRun, mayCompare: boolean): Promise<Finding> {
   const { tree, keys, since } = question;
   if (ciRun.created_at <= since) return against('it began too long ago', ciRun);
-  const nodes = await store.ciRuns.nodes(ciRun.id);
+  const nodes = await nodesOf(store, ciRun);
   const keyNode = nodes.find(({ checkout }) => checkout?.tree === tree && checkout.keys.join() !== keys.join());
   if (keyNode) {
     const missingKeys = keys.filter(key => !keyNode.checkout!.keys.includes(key));
@@ -80,6 +80,12 @@ async function findingOf(store: Store, question: ProofQuestion, ciRun: CiRun, ma
   if (doubt) return against(doubt, ciRun, { steps: 2 });
   if (!mayCompare) return against('other CI runs of this tree began later, and none of them proves it', ciRun, { steps: 3 });
   return compare(store, question, ciRun, nodes);
+}
+
+/** What the nodes of a CI run told: those of its queue and of its split, if it has both, because the runs of both count for each. */
+export async function nodesOf({ ciRuns }: Store, ciRun: CiRun): Promise<NotedNode[]> {
+  const both = (await ciRuns.ofBuild(ciRun.project, ciRun)).filter(({ digest }) => digest === ciRun.digest);
+  return (await Promise.all((both.length > 0 ? both : [ciRun]).map(({ id }) => ciRuns.nodes(id)))).flat();
 }
 
 /** Why the files of a node may not be those of a tree; null: they are. */

@@ -4,7 +4,7 @@ import { STATEMENT_PAYLOAD, toStatement } from '../../../protocol/receipt.js';
 import type { CiRun } from '../ports/ci-runs.js';
 import type { Store } from '../ports/store.js';
 import { Refusal } from '../refusal.js';
-import { doubtOf, judge } from './proof.js';
+import { doubtOf, judge, nodesOf } from './proof.js';
 
 /** A receipt that is to be signed. */
 export interface ReceiptQuestion {
@@ -20,7 +20,7 @@ export async function signedReceipt(store: Store, { ciRun, url, privateKey }: Re
   const refuse = (reason: string) => new Refusal(`no receipt of this CI run: ${reason}`);
   const { tree } = ciRun;
   if (tree === undefined) throw refuse('its nodes told no tree');
-  const nodes = await store.ciRuns.nodes(ciRun.id);
+  const nodes = await nodesOf(store, ciRun);
   const doubt = nodes.map(node => doubtOf(node, tree)).find(text => text !== null);
   if (doubt) throw refuse(doubt);
   const keys = [...new Set(nodes.map(({ checkout }) => checkout!.keys.join()))];
