@@ -1,9 +1,13 @@
 import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readTree } from '../../../src/node/ci/work-tree.js';
+import { readTree, type TreeState } from '../../../src/node/ci/work-tree.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { at, environment, type Repository, repository } from './repository.js';
+import { startPython } from './tree-in-python.js';
+
+const readInPython = startPython();
+let alike = 0;
 
 /** A repository whose folder lib is a submodule. */
 function withSubmodule(): { outer: Repository; lib: Repository } {
@@ -13,8 +17,19 @@ function withSubmodule(): { outer: Repository; lib: Repository } {
   return { outer, lib: at(join(outer.folder, 'lib')) };
 }
 
-const read = ({ folder }: Repository, path = '', variables: NodeJS.ProcessEnv = {}) =>
-  readTree(join(folder, path), { ...environment, ...variables });
+/** Reads a tree with the client, and expects the same of the plugin of pytest. */
+async function read(of: Repository, path = '', variables: NodeJS.ProcessEnv = {}, seconds?: number): Promise<TreeState> {
+  const asked = [join(of.folder, path), { ...environment, ...variables }, seconds] as const;
+  const state = await readTree(...asked);
+  const { folder } = { folder: '', ...state };
+  // Python has other words for a program or a folder that does not exist.
+  const why = state.why?.includes('ENOENT') ? expect.stringContaining('No such file') : state.why;
+  if (readInPython) {
+    expect(await readInPython(...asked)).toEqual([state.tree, folder, why]);
+    alike += 1;
+  }
+  return state;
+}
 const treeOf = ({ git }: Repository) => git('--no-replace-objects', 'rev-parse', 'HEAD^{tree}').trim();
 const clean = (of: Repository, folder = '') => ({ tree: treeOf(of), folder, isChanged: false, why: null });
 const changed = (of: Repository, why: unknown, folder = '') => ({ tree: treeOf(of), folder, isChanged: true, why });
@@ -439,11 +454,13 @@ describe('there is no tree', () => {
     );
     const slow = temporaryFolder();
     writeFileSync(join(slow, 'git'), '#!/bin/sh\nexec sleep 30\n', { mode: 0o755 });
-    const variables = { ...environment, PATH: `${slow}${delimiter}${environment.PATH}` };
-    expect(await readTree(made.folder, variables, 0.1)).toEqual(none('git took longer than 0.1 s'));
+    const variables = { PATH: `${slow}${delimiter}${environment.PATH}` };
+    expect(await read(made, '', variables, 0.1)).toEqual(none('git took longer than 0.1 s'));
     made.git('mv', '.gitignore', 'rules');
     symlinkSync('rules', join(made.folder, '.gitignore'));
     made.commit();
     expect(await read(made)).toEqual(none(expect.stringMatching(/^unable to access '.gitignore'/)));
   });
 });
+
+it.skipIf(!readInPython)('is read by the plugin of pytest, too', () => expect(alike).toBeGreaterThan(80));

@@ -24,6 +24,7 @@ import { startServer } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { createCertificate } from '../../server/http/create-certificate.js';
 import { linkedSystems } from '../ci/linked-systems.js';
+import { at } from '../ci/repository.js';
 
 const plugin = fileURLToPath(new URL('../../../src/ballast_pytest.py', import.meta.url));
 
@@ -86,9 +87,9 @@ class Suite {
     };
   }
 
-  async run(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Ended> {
+  async run(args: readonly string[], environment: NodeJS.ProcessEnv, folder = ''): Promise<Ended> {
     const child = spawn(python!, ['-m', 'pytest', ...args], {
-      cwd: this.folder,
+      cwd: join(this.folder, folder),
       env: plainEnvironment({ PYTHONDONTWRITEBYTECODE: '1', PYTEST_DISABLE_PLUGIN_AUTOLOAD: '1', ...environment }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -350,6 +351,44 @@ def test_nested(tmp_path):
     const suite = new Suite({ 'test_a.py': passing, 'test_b.py': passing });
     expect(await suite.node(server, 0, 2, ['--ballast-fallback'])).toEqual(ended(code, `ballast: ERROR: `, message));
     expect(suite.said('imported')).toEqual([]);
+  });
+
+  it('tells with its first requests which tree it tests, and hashes of what else the tests depend on', async () => {
+    const asked: any[] = [];
+    const server = await startStrange((body, response) => {
+      if (body.cache_read_attempt === undefined) return response.writeHead(201).end();
+      asked.push(body);
+      return response.end(JSON.stringify(split()));
+    });
+    const suite = new Suite({ 'test_a.py': passing, 'test_b.py': passing, '.gitignore': 'said\n.pytest_cache\n' });
+    const repository = at(suite.folder);
+    repository.git('init', '-q');
+    repository.commit();
+    const tell = async (more: NodeJS.ProcessEnv = {}) => {
+      expect((await suite.node(server, 0, 2, [], more)).code).toBe(0);
+      const [first, last] = asked.splice(0);
+      expect(Object.keys(last)).not.toContain('tree');
+      const { tree, tree_doubt, proof_keys } = first;
+      return { tree, tree_doubt, proof_keys };
+    };
+    const hashes = (...texts: string[]) => texts.map(each => createHash('sha256').update(each).digest('hex')).sort();
+    const tree = repository.git('rev-parse', 'HEAD^{tree}').trim();
+    const keys = { BALLAST_PROOF_KEYS: 'python 3.12\r\n\n ubuntu-24.04 \n' };
+    expect(await tell(keys)).toEqual({ tree, proof_keys: hashes('python 3.12', 'ubuntu-24.04') });
+    suite.write('new.py', '');
+    expect(await tell()).toEqual({ tree, tree_doubt: 'new.py is not committed', proof_keys: [] });
+    writeFileSync(join(suite.folder, 'git'), '#!/bin/sh\necho "fatal: no memory" >&2; exit 128\n', { mode: 0o755 });
+    const failing = { PATH: `${suite.folder}:${process.env.PATH}` };
+    expect(await tell(failing)).toEqual({ tree: null, tree_doubt: 'no memory', proof_keys: [] });
+
+    const inner = new Suite({ 'pkg/test_a.py': passing, 'pkg/test_b.py': passing, '.gitignore': 'said\n.pytest_cache\n' });
+    at(inner.folder).git('init', '-q');
+    at(inner.folder).commit();
+    const inPackage = { ...inner.environment(server, 0, 2), PYTHONPATH: inner.folder };
+    expect((await inner.run(['-p', 'ballast_pytest'], inPackage, 'pkg')).code).toBe(0);
+    expect(asked[0].proof_keys).toEqual(hashes('folder=pkg/'));
+    const long = await suite.node(server, 0, 2, [], { BALLAST_PROOF_KEYS: 'x'.repeat(1001) });
+    expect(long).toEqual(ended(4, 'a line of BALLAST_PROOF_KEYS has 1001 characters: give at most 1,000, such as its hash'));
   });
 
   it('fails when the server lost the split during the run, or does not record it', async () => {

@@ -188,6 +188,150 @@ def repository_address(text):
     return f"{'https' if host in FORGES_BY_HOST else scheme}://{host}{re.sub(r'[.]git$', '', path.rstrip('/'))}"
 
 
+# What the tests run on ------------------------------------------------------------------------------------------------
+
+# src/node/ci/work-tree.ts has the same rules, and says why. Here Git runs one process after the other.
+STRICT = ["core.fsmonitor=false", "core.untrackedCache=false", "core.checkStat=default", "core.trustctime=true", "core.ignoreCase=false"]
+if sys.platform != "win32":
+    STRICT += ["core.fileMode=true", "core.symlinks=true"]
+LIST = ["ls-files", "-z", "-v", "--stage", "--full-name", "--"]
+
+# src/node/ci/proof-keys.ts has the same limits.
+MAX_KEYS, MAX_KEY_CHARACTERS = 20, 1000
+
+
+def proof_keys(environment):
+    """Returns hashes of what else the tests depend on, and a list of errors."""
+    texts = [line.strip() for line in environment.get("BALLAST_PROOF_KEYS", "").split("\n") if line.strip()]
+    errors = [f"there are {len(texts)} lines in BALLAST_PROOF_KEYS: give at most {MAX_KEYS}"] if len(texts) > MAX_KEYS else []
+    for text in texts:
+        if len(text) > MAX_KEY_CHARACTERS:
+            errors.append(f"a line of BALLAST_PROOF_KEYS has {len(text)} characters: give at most {MAX_KEY_CHARACTERS:,}, such as its hash")
+    return [sha256(text) for text in texts], errors
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def checkout(keys, cwd):
+    """Returns the fields of a request that say what the tests of a folder run on."""
+    tree, folder, why = read_tree(cwd, dict(os.environ))
+    all_keys = {*keys, *([sha256(f"folder={folder}")] if folder else [])}
+    # A path in an error may not be UTF-8.
+    doubt = {} if why is None else {"tree_doubt": why[:500].encode("utf-8", "replace").decode()}
+    return {"tree": tree, **doubt, "proof_keys": sorted(all_keys)}
+
+
+def read_tree(cwd, environment, seconds=20):
+    """Returns the tree that a folder has checked out, the folder in the repository, and why files may differ from the tree. Without a tree: why."""
+    try:
+        return read_work_tree(cwd, environment, time.monotonic() + seconds)
+    except subprocess.TimeoutExpired:
+        return None, "", f"git took longer than {seconds} s"
+    # Whatever is wrong with Git, the tests run.
+    except Exception as error:
+        return None, "", str(error)
+
+
+def read_work_tree(cwd, environment, deadline):
+    def git(*args, text=""):
+        return run_git(cwd, environment, deadline, args, text)
+
+    facts = git("rev-parse", "--is-inside-work-tree", "HEAD^{tree}", "--show-prefix", "--git-path", "info/attributes", "--glob=refs/replace/*")
+    lines = facts.rstrip().split("\n")
+    is_inside, tree, folder, attributes, *replacements = [*lines, *[""] * (4 - len(lines))]
+    if is_inside != "true":
+        raise OSError("the folder is in no work tree")
+    if not all(re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", each) for each in [tree, *replacements]) or "\ufffd" in folder:
+        raise OSError("the path of the folder has a line break, or is not UTF-8")
+    up = re.sub("[^/]+", "..", folder)
+    entries = entries_of(git(*LIST, ":(top)"))
+    is_committed = folder == "" or any(path.startswith(folder) for _, _, path in entries)
+    why = (
+        status_change(git("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty", "--no-renames"))
+        or mark_change(entries)
+        or (None if is_committed else f"no file in {folder} is committed")
+        or ("refs/replace has objects that stand for others" if replacements else None)
+        or ("info/attributes has attributes that are not committed" if size_of(os.path.join(cwd, attributes)) else None)
+        or filter_change(entries_of(git(*LIST, ":(top)", ":(top,exclude,attr:!filter)", ":(top,exclude,attr:-filter)")), cwd, up, git)
+        or submodule_change(entries, cwd + "/" + up, without_repository(environment), deadline)
+    )
+    return tree, folder, why
+
+
+def entries_of(text):
+    """The entries of the index: mark, mode, path."""
+    return re.findall(r"(\S) ([0-9]+) [^\t]+\t([^\0]+)\0", text)
+
+
+def size_of(path):
+    try:
+        return os.stat(path).st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+
+
+def status_change(status):
+    if not status:
+        return None
+    states, path = status[:2], status[3:].split("\0", 1)[0]
+    if re.search("U|AA|DD", states):
+        return f"{path} has a conflict"
+    if re.search("[?A]", states):
+        return f"{path} is not committed"
+    return f"{path} is {'deleted' if 'D' in states else 'changed'}"
+
+
+def mark_change(entries):
+    for mark, _, path in entries:
+        if mark != "H":
+            return f"{path} is marked {'skip-worktree: the checkout is sparse' if mark == 'S' else 'assume-unchanged'}"
+    return None
+
+
+def filter_change(entries, cwd, up, git):
+    paths = [path for _, mode, path in entries if mode.startswith("100")]
+    if not paths:
+        return None
+    fields = git("check-attr", "-z", "--stdin", "filter", text="".join(f"{up}{path}\0" for path in paths)).split("\0")
+    for place, path in enumerate(paths):
+        if fields[place * 3 + 2] != "lfs":
+            return f"{path} has what a filter made of it"
+        with open(f"{cwd}/{up}{path}", "rb") as file:
+            if file.read(12) == b"version http":
+                return f"{path} is a pointer of Git LFS"
+    return None
+
+
+def submodule_change(entries, top, environment, deadline):
+    for path in [path for _, mode, path in entries if mode == "160000"]:
+        _, folder, why = read_work_tree(top + path, environment, deadline)
+        if folder != "":
+            return f"the submodule {path} is not checked out"
+        if why is not None:
+            return f"in the submodule {path}, {why}"
+    return None
+
+
+def run_git(cwd, environment, deadline, args, text):
+    env = {**environment, "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "0"}
+    env.pop("GIT_ATTR_SOURCE", None)
+    settings = [word for setting in STRICT for word in ("-c", setting)]
+    command = ["git", "--no-optional-locks", "--no-replace-objects", *settings, *args]
+    timeout = max(0, deadline - time.monotonic())
+    run = subprocess.run(command, cwd=cwd, env=env, input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
+    complaint = re.search(r"^(?:fatal|error|warning): (.*)", run.stderr.decode("utf-8", "replace"), re.M)
+    if complaint or run.returncode != 0:
+        why = complaint[1] if complaint else f"git ended with {run.returncode}"
+        raise OSError("there is no commit yet" if "'HEAD^{tree}'" in why else why)
+    return run.stdout.decode("utf-8", "replace")
+
+
+def without_repository(environment):
+    return {name: value for name, value in environment.items() if not re.match("GIT_(?!CONFIG|TRACE)", name)}
+
+
 # Settings -------------------------------------------------------------------------------------------------------------
 
 # Set while a session is active: sessions that its tests start, as those of a plugin do, run all that they collect.
@@ -233,6 +377,8 @@ def read_settings(option, environment):
         errors.append("BALLAST_TOKEN has characters that no token has: check that it was copied completely and without other text")
     if not re.fullmatch(r"[0-9]{1,6}", retries):
         errors.append(f"BALLAST_RETRIES is {json.dumps(retries)}: it must be a whole number")
+    keys, key_errors = proof_keys(environment)
+    errors += key_errors
     for name, plugin in OTHER_SPLITTERS.items():
         if (getattr(option, name, None) or 1) > 1:
             errors.append(f"{plugin} would leave out tests of this node, and no other node would run them: leave out its options")
@@ -241,7 +387,8 @@ def read_settings(option, environment):
     if errors:
         hint = "without a split, run pytest with -p no:ballast_pytest"
         raise pytest.UsageError("\n".join(f"ballast: {escape(error)}" for error in [*errors, hint]))
-    return {"url": url, "token": Token(token), "retries": int(retries), "identity": identity, "links": node_links(environment), "fallback": option.ballast_fallback}
+    told = {"links": node_links(environment), "proof_keys": keys}
+    return {"url": url, "token": Token(token), "retries": int(retries), "identity": identity, **told, "fallback": option.ballast_fallback}
 
 
 def is_server_url(text):
@@ -452,13 +599,14 @@ def split_request(settings, digest):
     return {**settings["identity"], "fixed_test_suite_split": True, "test_files_digest": digest}
 
 
-def ask_for_part(settings, paths):
+def ask_for_part(settings, paths, cwd):
     """Returns the id of the split, and the files of this node with their expected seconds, slowest first."""
+    told = {**settings["links"], **checkout(settings["proof_keys"], cwd)}
     api, index, digest = Api(settings), settings["identity"]["node_index"], digest_of(paths)
     message = split_request(settings, digest)
 
     def post(parse, **fields):
-        return api.post("/v1/build_distributions/subset", {**message, **settings["links"], **fields}, parse)
+        return api.post("/v1/build_distributions/subset", {**message, **told, **fields}, parse)
 
     def send_list():
         return post(split_parser(index, digest), cache_read_attempt=False, test_files=[{"path": path} for path in paths])
@@ -550,7 +698,7 @@ class Collection:
                 raise Failure(f"the names of these test files are not UTF-8: {abbreviate(map(ascii, misnamed))}; rename them", code=4)
             if paths:
                 plan["digest"] = digest_of(paths)
-                plan["split"], plan["part"] = ask_for_part(self.settings, paths)
+                plan["split"], plan["part"] = ask_for_part(self.settings, paths, str(self.config.invocation_params.dir))
         except Unreachable as error:
             if not self.settings["fallback"]:
                 advice = "no test was run. Run this node again when the server answers, or give --ballast-fallback to run every test file"
