@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { readTree, type TreeState } from '../../../src/node/ci/work-tree.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
@@ -298,7 +299,7 @@ const changes: Change[] = [
   [
     'a pointer of Git LFS',
     ({ write, commit }) => {
-      write('.gitattributes', '*.bin filter=lfs diff=lfs merge=lfs -text\n');
+      write('.gitattributes', 'deep/**/*.bin filter=lfs diff=lfs merge=lfs -text\n');
       write('deep/er/x.bin', POINTER);
       commit();
     },
@@ -307,8 +308,8 @@ const changes: Change[] = [
   [
     'a file of another filter',
     ({ write, commit }) => {
-      write('.gitattributes', '*.secret filter=git-crypt\nsrc/** -filter\n');
-      write('src/b.secret', 'no filter');
+      write('.gitattributes', '*.secret filter=git-crypt\ndocs/** -filter\n');
+      write('docs/b.secret', 'no filter');
       write('keys/a.secret', 'encrypted?');
       commit();
     },
@@ -324,6 +325,22 @@ describe('what counts as a change:', () => {
     // Also from a folder that has nothing to do with it.
     expect(await read(made, 'docs').then(state => state.tree && { ...state, folder: '' })).toEqual(changed(made, why));
   });
+});
+
+it.each([
+  ['core.checkStat', 'minimal'],
+  ['core.trustctime', 'false'],
+])('a file with another text of the same length and time counts as a change, even with %s=%s', async (name, value) => {
+  const made = repository();
+  const setTime = () => utimesSync(join(made.folder, 'src/a.js'), 1, 1);
+  setTime();
+  made.git('update-index', '--refresh');
+  made.git('config', name, value);
+  // Git compares whole seconds.
+  await sleep(1100);
+  made.write('src/a.js', 'b\n');
+  setTime();
+  expect(await read(made)).toEqual(changed(made, 'src/a.js is changed'));
 });
 
 describe('a file of Git LFS', () => {
