@@ -1,5 +1,5 @@
 import { buildDigest, type QueueKey, type SplitKey, shortDigest } from './keys.js';
-import type { Checkout, CiRun, NodeNote, ToldByNode } from './ports/ci-runs.js';
+import type { Checkout, NodeNote, ToldByNode } from './ports/ci-runs.js';
 import type { Store } from './ports/store.js';
 
 /** Nodes whose notes wait to be written. Those beyond it are dropped. */
@@ -7,6 +7,8 @@ const PENDING_NODES = 10_000;
 
 interface Note {
   key: QueueKey | SplitKey;
+  /** The id of the queue or split: a CI run may have both. */
+  plan: string;
   node_index: number;
   told: ToldByNode;
 }
@@ -26,13 +28,13 @@ export class NodeNotes {
     readonly failed: (error: unknown) => void,
   ) {}
 
-  /** Notes what a node told. Its CI run has begun. */
-  note(key: QueueKey | SplitKey, node_index: number, told: ToldByNode): void {
+  /** Notes what a node told. Its CI run has begun. @param plan the id of its queue or split */
+  note(key: QueueKey | SplitKey, plan: string, node_index: number, told: ToldByNode): void {
     if (this.#pending.size >= PENDING_NODES) return;
-    const name = `${ciRunKey(key)} ${node_index}`;
+    const name = `${ciRunKey(key, plan)} ${node_index}`;
     const before = this.#pending.get(name);
     const checkout = before ? joinCheckouts(before.told.checkout, told.checkout) : told.checkout;
-    this.#pending.set(name, { key, node_index, told: { ...told, checkout } });
+    this.#pending.set(name, { key, plan, node_index, told: { ...told, checkout } });
     this.#writing ??= this.#writeAll();
   }
 
@@ -59,9 +61,9 @@ export class NodeNotes {
   async #write(notes: readonly Note[]): Promise<void> {
     const ids = new Map<string, string | null>();
     const noted: NodeNote[] = [];
-    for (const { key, node_index, told } of notes) {
-      const name = ciRunKey(key);
-      if (!ids.has(name)) ids.set(name, await this.#idOf(key));
+    for (const { key, plan, node_index, told } of notes) {
+      const name = ciRunKey(key, plan);
+      if (!ids.has(name)) ids.set(name, await this.#idOf(key, plan));
       const id = ids.get(name);
       if (id) noted.push({ id, node_index, ...told });
     }
@@ -69,11 +71,9 @@ export class NodeNotes {
   }
 
   /** The id of a CI run; null: it expired. */
-  async #idOf(key: QueueKey | SplitKey): Promise<string | null> {
-    const digest = shortDigest(key.ci_run);
-    const kind = kindOf(key);
-    const ciRuns = await this.store.ciRuns.ofBuild(key.project, key.build);
-    return ciRuns.find(run => run.digest === digest && run.kind === kind)?.id ?? null;
+  async #idOf({ project, build, ci_run }: QueueKey | SplitKey, plan: string): Promise<string | null> {
+    const digest = shortDigest(ci_run);
+    return (await this.store.ciRuns.ofBuild(project, build)).find(run => run.plan === plan && run.digest === digest)?.id ?? null;
   }
 }
 
@@ -95,11 +95,6 @@ export function bytesOfNote({ links, checkout }: ToldByNode): number {
   return (links ? JSON.stringify(links).length : 0) + (checkout ? JSON.stringify(checkout).length : 0);
 }
 
-function ciRunKey(key: QueueKey | SplitKey): string {
-  return `${kindOf(key)} ${buildDigest(key.project, key.build)} ${shortDigest(key.ci_run)}`;
-}
-
-/** A CI run may have a queue and a split under one id. */
-function kindOf(key: QueueKey | SplitKey): CiRun['kind'] {
-  return 'isFixed' in key ? 'split' : 'queue';
+function ciRunKey({ project, build, ci_run }: QueueKey | SplitKey, plan: string): string {
+  return `${buildDigest(project, build)} ${shortDigest(ci_run)} ${plan}`;
 }

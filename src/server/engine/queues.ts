@@ -37,7 +37,7 @@ export interface QueueRequest {
   pieces: string | null;
   /** The client sends heartbeats while it works on a batch. */
   heartbeats: boolean;
-  /** Null: the request has none. */
+  /** Null: the request is not the first one of a process, or its client tells nothing of itself. */
   told: ToldByNode | null;
 }
 

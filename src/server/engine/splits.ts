@@ -16,7 +16,7 @@ export interface SplitRequest {
   node_index: number;
   /** The digest of the node's list; undefined: its client sends none. */
   listDigest: string | undefined;
-  /** Null: the request has none. */
+  /** Null: the client tells nothing of itself. */
   told: ToldByNode | null;
 }
 

@@ -84,7 +84,7 @@ it('an address that cannot be used is ignored', async ({ server }) => {
   }
   await shared.service.nodesNoted();
   for (const { id, links } of await shared.store.ciRuns.list(server.id, Number.MAX_SAFE_INTEGER, 100))
-    expect([links, await shared.store.ciRuns.nodes(id)]).toEqual([undefined, []]);
+    expect([links, (await shared.store.ciRuns.nodes(id)).filter(({ job_url }) => job_url !== null)]).toEqual([undefined, []]);
 });
 
 it('the templates of a project win over what nodes send, and serve all other clients', async ({ server }) => {

@@ -176,6 +176,59 @@ describe('a file that passed only when it was tried again', () => {
   });
 });
 
+describe('a node whose processes did not all tell the tree', () => {
+  const silent: Fields = { tree: undefined, proof_keys: undefined };
+
+  it('proves nothing, whichever of them tells none', async () => {
+    const { server, nodes } = await played([{ failed: [SUITE[0]!], recorded: paths => timed(paths, { [SUITE[0]!]: 'failed' }) }]);
+    const again = new QueueNode(server, 0, { ...nodes[0]!.build, ...silent });
+    expect(await again.start(SUITE)).toEqual([SUITE[0]]);
+    await again.next();
+    await record(server, { ci_build_id: '100', tells_outcomes: true, test_files: timed([SUITE[0]!]) });
+    await server.service.nodesNoted();
+    expect(await reasonOf(server, { flaky_passes: 'true' })).toBe(
+      'the tree of node 0 is not known: its processes told different trees, keys or changes',
+    );
+
+    const later = await startServer();
+    const first = new QueueNode(later, 0, { test_queue_id: '100' });
+    const ran = await first.start(SUITE);
+    await later.service.nodesNoted();
+    // The process dies with its second batch.
+    await first.next();
+    const second = new QueueNode(later, 0, { ...CHECKOUT, test_queue_id: '100' });
+    const rest = [...(await second.start(SUITE)), ...(await second.pullAll())];
+    for (const paths of [ran, rest]) await record(later, { ci_build_id: '100', tells_outcomes: true, test_files: timed(paths) });
+    await later.service.nodesNoted();
+    expect(await reasonOf(later)).toMatch(/^the tree of node 0 is not known: /);
+  });
+
+  it('proves nothing if they pulled from the queue of a CI run that has a split, too', async () => {
+    const { server } = await played([{ failed: [SUITE[0]!], recorded: paths => timed(paths, { [SUITE[0]!]: 'failed' }) }]);
+    await startSplit(server, SUITE, { ...CHECKOUT, fixed_test_suite_split: false });
+    const again = new QueueNode(server, 0, { ...CHECKOUT, tree: OTHER_TREE, test_queue_id: '100' });
+    await again.start(SUITE);
+    await again.next();
+    await record(server, { ci_build_id: '100', tells_outcomes: true, test_files: timed([SUITE[0]!]) });
+    await server.service.nodesNoted();
+    expect((await ask(server, { flaky_passes: 'true' })).is_proved).toBe(false);
+  });
+});
+
+it('takes no file that failed after it had passed', async () => {
+  const { server } = await played();
+  await record(server, { ci_build_id: '100', tells_outcomes: true, test_files: timed([SUITE[0]!], { [SUITE[0]!]: 'failed' }) });
+  expect(await reasonOf(server, { flaky_passes: 'true' })).toBe(`${SUITE[0]} failed`);
+});
+
+it('takes no file that its node only scheduled, and that ran where nobody told how it ended', async () => {
+  const { server } = await played([
+    { recorded: paths => timed(paths).map((file, i) => (i === 0 ? { ...file, time_execution: 0 } : file)) },
+  ]);
+  await record(server, { node_index: 1, test_files: timed([SUITE[0]!]) });
+  expect(await reasonOf(server)).toMatch(new RegExp(`^nobody told how ${SUITE[0]} ended`));
+});
+
 it('proves nothing while a node of a proved CI run runs again, and on a changed tree', async () => {
   const { server } = await played();
   const again = new QueueNode(server, 0, { ...CHECKOUT, tree_doubt: 'a.js is changed', test_queue_id: '100' });

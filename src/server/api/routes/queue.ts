@@ -151,7 +151,7 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
       if (!sent && value?.isNewBatch) dailyBytes.add(project, bytesIn(request.body), context.now());
       const { key, node_index, told } = prepared.request;
       if (told && value && !value.isOtherList && !value.lacksPieces) {
-        context.nodeNotes.note(key, node_index, told);
+        context.nodeNotes.note(key, value.queue.id, node_index, told);
         dailyBytes.add(project, bytesOfNote(told), context.now());
       }
       if (value && value.endedLeases.length > 0) void recordSilentNodes(context, key, value, saved);

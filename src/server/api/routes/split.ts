@@ -26,7 +26,7 @@ function splitForNode(context: Context, request: Request): Soon<Answer> {
       if (plan && share?.isNew) dailyBytes.add(project, plan.files.bytes.length, now());
       if (share?.files) splitAsks.note(asked.key, asked.node_index, now());
       if (share?.files && asked.told) {
-        nodeNotes.note(asked.key, asked.node_index, asked.told);
+        nodeNotes.note(asked.key, share.split.id, asked.node_index, asked.told);
         dailyBytes.add(project, bytesOfNote(asked.told), now());
       }
       return answerShare(request, asked, share);

@@ -22,6 +22,8 @@ export interface CompletenessSubject {
 /** The files that were assigned to the nodes of a CI run. */
 export interface Assigned {
   kind: 'queue' | 'split';
+  /** The id of the queue or split. */
+  plan: string;
   /** See list-digest.ts. */
   listDigest: string;
   /** Nodes whose clients report what they ran. When such a node restarts, it gets only unfinished files, possibly none. */
@@ -74,6 +76,7 @@ async function assignedBySplit(store: Store, key: SplitKey, ci_run: string | nul
   const otherList = own?.other_list ?? split.other_list ?? null;
   return {
     kind: 'split',
+    plan: split.id,
     listDigest: split.list.digest,
     acknowledging: new Set(),
     isUnnamed,
@@ -100,6 +103,7 @@ async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<A
   }
   return {
     kind: 'queue',
+    plan: queue.id,
     listDigest: queue.list.digest,
     isUnnamed: false,
     otherList: queue.other_list ?? null,

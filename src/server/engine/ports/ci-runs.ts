@@ -26,7 +26,7 @@ export interface CiRuns {
   nodes(id: string): Soon<NotedNode[]>;
 }
 
-/** What a node told of itself with its first requests. Null: it told none. */
+/** What a node told of itself with its first requests. Null: it told none. That is noted, too: a later process of the node may tell some. */
 export interface ToldByNode {
   /** The addresses at which people find its work. */
   links: NodeLinks | null;

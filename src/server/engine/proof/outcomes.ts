@@ -1,7 +1,7 @@
 import type { FileOutcome } from '../../../protocol/file-outcome.js';
 import type { AssignmentsByPath } from '../completeness/compare.js';
 import type { Run } from '../ports/builds.js';
-import { outcomeOf } from '../test-file.js';
+import { hasRun, outcomeOf } from '../test-file.js';
 
 /** The test files and pieces of a CI run by their outcomes. */
 export interface Outcomes {
@@ -14,35 +14,42 @@ export interface Outcomes {
   skipped: string[];
 }
 
-type Told = { [outcome in FileOutcome | 'untold']?: true };
+type Ended = FileOutcome | 'untold';
+/** What was told of a file, and what was recorded last. */
+type Told = { [outcome in Ended]?: true } & { last?: Ended };
 
 /**
- * Puts together what all nodes told of each file. One that failed anywhere has passed only if it passed elsewhere, and one whose outcome a single
- * run leaves open is untold.
+ * Puts together what all nodes told of each file. One that failed anywhere has passed only if it passed when it was recorded last, and one whose
+ * outcome a single run leaves open is untold.
  *
  * @param handed the files that were assigned
- * @param named the runs that name the CI run. Only these show that a file passed
- * @param unnamed runs that may belong to it: their failures count
+ * @param runs those that may belong to the CI run: their failures count
+ * @param ciRun the digest of the CI run. Only the runs that name it show that a file passed
  */
-export function outcomesOf(handed: AssignmentsByPath, named: readonly Run[], unnamed: readonly Run[]): Outcomes {
+export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRun: number): Outcomes {
   const told = new Map<string, Told>();
-  const note = (path: string, outcome: FileOutcome | 'untold') => {
-    const known = told.get(path);
-    if (known) known[outcome] = true;
-    else told.set(path, { [outcome]: true });
+  const toldOf = (path: string) => {
+    const known = told.get(path) ?? {};
+    told.set(path, known);
+    return known;
   };
-  for (const { paths, outcomes } of named) for (const [i, path] of paths.entries()) note(path, outcomeOf(outcomes[i]!) ?? 'untold');
-  for (const { paths, outcomes } of unnamed)
-    for (const [i, path] of paths.entries()) if (outcomeOf(outcomes[i]!) === 'failed') note(path, 'failed');
-  for (const [path, assignments] of handed) if (assignments.some(({ hasFailed }) => hasFailed)) note(path, 'failed');
+  for (const { paths, seconds, outcomes, ci_run } of runs.toSorted((a, b) => a.ordinal - b.ordinal)) {
+    for (const [i, path] of paths.entries()) {
+      const outcome = outcomeOf(outcomes[i]!) ?? 'untold';
+      // A file that was only scheduled did not pass.
+      if (outcome !== 'failed' && outcome !== 'untold' && !hasRun(seconds[i]!)) continue;
+      if (ci_run === ciRun || outcome === 'failed') Object.assign(toldOf(path), { [outcome]: true, last: outcome });
+    }
+  }
+  for (const [path, assignments] of handed) if (assignments.some(({ hasFailed }) => hasFailed)) toldOf(path).failed = true;
   const result: Outcomes = { failed: [], untold: [], flaky: [], passed: [], skipped: [] };
   for (const [path, outcomes] of told) if (handed.has(path) || outcomes.failed) result[together(outcomes)].push(path);
   for (const path of handed.keys()) if (!told.has(path)) result.untold.push(path);
   return result;
 }
 
-function together({ untold, failed, flaky, passed }: Told): keyof Outcomes {
-  if (failed) return passed || flaky ? (untold ? 'untold' : 'flaky') : 'failed';
+function together({ untold, failed, flaky, passed, last }: Told): keyof Outcomes {
+  if (failed && last !== 'passed' && last !== 'flaky') return 'failed';
   if (untold) return 'untold';
-  return flaky ? 'flaky' : passed ? 'passed' : 'skipped';
+  return failed || flaky ? 'flaky' : passed ? 'passed' : 'skipped';
 }

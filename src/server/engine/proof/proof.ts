@@ -126,7 +126,7 @@ export interface Judged {
 
 /** Finds out how the files of a CI run ended. @param nodes what its nodes told */
 export async function judge(store: Store, ciRun: CiRun, nodes: readonly NotedNode[]): Promise<Judged> {
-  const { project, kind, commit_hash, branch, node_total, ci_run } = ciRun;
+  const { project, kind, plan, commit_hash, branch, node_total, ci_run } = ciRun;
   // The id may be cut.
   if (ci_run.length >= limits.ciRunCharacters) return { listDigest: null, reason: 'its id is too long to be known whole', seen: null };
   const id = kind === 'queue' ? { node_build_id: ci_run } : { ci_build_id: ci_run };
@@ -134,12 +134,9 @@ export async function judge(store: Store, ciRun: CiRun, nodes: readonly NotedNod
   const { assigned, runs, nodesCame, answer } = compared;
   const listDigest = assigned?.listDigest ?? null;
   if (!assigned || answer.errors.length > 0) return { listDigest, reason: `it is not complete: ${answer.errors[0]}`, seen: null };
-  const isNamed = (run: { ci_run: number }) => run.ci_run === ciRun.digest;
-  const outcomes = outcomesOf(
-    assigned.handed,
-    runs.filter(isNamed),
-    runs.filter(run => !isNamed(run)),
-  );
+  // What its nodes told is of another split.
+  if (assigned.plan !== plan) return { listDigest, reason: 'its nodes used two splits', seen: null };
+  const outcomes = outcomesOf(assigned.handed, runs, ciRun.digest);
   const silent = nodesCame.find(came => !nodes.some(({ node_index }) => node_index === came));
   const reason = silent === undefined ? untoldText(outcomes) : `node ${silent} did not tell its tree`;
   return { listDigest, reason, seen: { nodes: nodesCame.length, outcomes } };

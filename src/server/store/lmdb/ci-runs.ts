@@ -20,7 +20,7 @@ export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'nodes'> & Committi
       job_url: links?.job_url ?? before?.job_url ?? null,
       checkout: before ? joinCheckouts(before.checkout, checkout) : checkout,
     };
-    const isNoted = before ? JSON.stringify(before) === JSON.stringify(node) : node.job_url === null && node.checkout === null;
+    const isNoted = before !== undefined && JSON.stringify(before) === JSON.stringify(node);
     const { commit_url, diff_url } = links ?? {};
     const tree = run.tree ?? checkout?.tree;
     const noted: CiRun = {

@@ -53,7 +53,7 @@ const NOTE_NODES = `with n as (
   )
   insert into nodes (ci_run, node_index, job_url, checkout)
   select n.id, n.node_index, n.job_url, n.checkout from n join known on known.id = n.id
-  where n.job_url is not null or n.checkout is not null order by n.id, n.node_index
+  order by n.id, n.node_index
   on conflict (ci_run, node_index) do update set
     job_url = coalesce(excluded.job_url, nodes.job_url),
     checkout = case when nodes.checkout is not distinct from excluded.checkout then nodes.checkout else $7 end

@@ -125,8 +125,10 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
     expect(await store.ciRuns.nodes(first!.id)).toEqual([
       { node_index: 0, job_url: 'https://ci/0', checkout: null },
       { node_index: 1, job_url: 'https://ci/again', checkout: null },
+      { node_index: 2, job_url: null, checkout: null },
     ]);
-    for (const id of [second!.id, third!.id, 'unknown']) expect(await store.ciRuns.nodes(id)).toEqual([]);
+    expect(await store.ciRuns.nodes(third!.id)).toEqual([{ node_index: 3, job_url: null, checkout: null }]);
+    for (const id of [second!.id, 'unknown']) expect(await store.ciRuns.nodes(id)).toEqual([]);
     expect(await store.ciRuns.ofBuild(project, BUILD)).toEqual([
       { ...third, links: { commit_url: null, diff_url: 'https://git/{before}/{commit}' } },
       second,
