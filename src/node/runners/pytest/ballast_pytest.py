@@ -219,8 +219,9 @@ def checkout(keys, cwd):
     tree, folder, why = read_tree(cwd, dict(os.environ))
     all_keys = {*keys, *([sha256(f"folder={folder}")] if folder else [])}
     # A path in an error may not be UTF-8.
-    doubt = {} if why is None else {"tree_doubt": why[:500].encode("utf-8", "replace").decode()}
-    return {"tree": tree, **doubt, "proof_keys": sorted(all_keys)}
+    doubt = why and why[:500].encode("utf-8", "replace").decode()
+    known = {name: value for name, value in (("tree", tree), ("tree_doubt", doubt)) if value is not None}
+    return {**known, "proof_keys": sorted(all_keys)}
 
 
 def read_tree(cwd, environment, seconds=20):
