@@ -52,6 +52,7 @@ interface Sequencer {
 interface Recording {
   state: PartState;
   results: [string, FileResult][];
+  hasFailed: boolean;
 }
 
 /** A test sequencer of Jest, from version 28 on. With --shard, this node runs the files that Ballast gives it, and records their times. */
@@ -90,7 +91,7 @@ export default class BallastSequencer {
       });
     }
     recordAtSignals(async () => {
-      if (!this.#hasResults) await part.record(this.#finished(), true);
+      if (!this.#hasResults) await part.record(this.#finished(), { isEnding: true });
     });
     return own;
   }
@@ -119,7 +120,7 @@ export default class BallastSequencer {
     if (this.#isRecorded) return null;
     if (!this.#hasResults && code === 0) return endedEarly('Jest');
     // With --bail, Jest ends before it tells a sequencer the results.
-    if (!this.#hasResults) this.#record(this.#finished());
+    if (!this.#hasResults) this.#record(this.#finished(), code !== 0);
     return '';
   }
 
@@ -127,14 +128,14 @@ export default class BallastSequencer {
     this.#hasResults = true;
     this.#jest.cacheResults(tests, results);
     if (!this.#part) return;
-    this.#isRecorded = this.#record(resultsOf(results.testResults));
+    this.#isRecorded = this.#record(resultsOf(results.testResults), !results.success);
     // Jest then fails at its end, after its global teardown.
     if (!this.#isRecorded) results.success = false;
   }
 
   /** Returns whether the times are recorded, and all files ran. */
-  #record(results: ReadonlyMap<string, FileResult>): boolean {
-    const recording: Recording = { state: this.#part!.state, results: [...results] };
+  #record(results: ReadonlyMap<string, FileResult>, hasFailed: boolean): boolean {
+    const recording: Recording = { state: this.#part!.state, results: [...results], hasFailed };
     const { status } = spawnSync(process.execPath, [thisFile, RECORD], {
       input: JSON.stringify(recording),
       stdio: ['pipe', 'inherit', 'inherit'],
@@ -188,9 +189,9 @@ function resultsOf(testResults: readonly TestResult[]): Map<string, FileResult> 
 }
 
 async function recordFromStdin(): Promise<void> {
-  const { state, results } = JSON.parse(readFileSync(0, 'utf8')) as Recording;
+  const { state, results, hasFailed } = JSON.parse(readFileSync(0, 'utf8')) as Recording;
   try {
-    await new NodePart(state, process.env).record(new Map(results));
+    await new NodePart(state, process.env).record(new Map(results), { hasFailed });
   } catch (error) {
     printToStderr((error as Error).message);
     process.exitCode = 1;

@@ -90,7 +90,9 @@ export default class BallastReporter {
     this.#isSound = !this.#part || isListing();
     if (this.#isSound) return {};
     try {
-      await this.#part!.record(resultsOf(this.#fileSuites), status === 'interrupted');
+      const isEnding = status === 'interrupted';
+      // A global setup or teardown may fail, and the project of a setup.
+      await this.#part!.record(resultsOf(this.#fileSuites), { isEnding, hasFailed: status !== 'passed' && !isEnding });
       this.#isSound = true;
       return {};
     } catch (error) {

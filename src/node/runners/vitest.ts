@@ -20,6 +20,7 @@ interface Vitest {
   config: {
     shard?: { index: number; count: number } | undefined;
     passWithNoTests?: boolean;
+    dangerouslyIgnoreUnhandledErrors?: boolean;
     sequence: { sequencer: unknown };
   };
   reporters: object[];
@@ -139,7 +140,7 @@ class ShardRun {
     if (!part.isEmpty && !isListing) {
       guardExit(code => this.#faultAt(code));
       recordAtSignals(async () => {
-        if (!this.#hasEnded) await part.record(this.#finished(), true);
+        if (!this.#hasEnded) await part.record(this.#finished(), { isEnding: true });
       });
     }
     return part;
@@ -169,11 +170,17 @@ class ShardRun {
     return this.#hasEnded || code !== 0 ? '' : endedEarly('Vitest');
   }
 
-  async onTestRunEnd(testModules: readonly TestModule[], _: unknown, reason: 'passed' | 'failed' | 'interrupted'): Promise<void> {
+  async onTestRunEnd(
+    testModules: readonly TestModule[],
+    errors: readonly unknown[],
+    reason: 'passed' | 'failed' | 'interrupted',
+  ): Promise<void> {
     try {
       const part = await this.#part?.catch(() => null);
       this.#hasEnded = true;
-      await part?.record(resultsOf(testModules, reason === 'interrupted'));
+      // Vitest calls a run with unhandled errors passed, and ends with 1.
+      const isUnhandled = errors.length > 0 && !this.#vitest.config.dangerouslyIgnoreUnhandledErrors;
+      await part?.record(resultsOf(testModules, reason === 'interrupted'), { hasFailed: isUnhandled || reason === 'failed' });
       this.#isRecorded = true;
     } catch (error) {
       printToStderr((error as Error).message);

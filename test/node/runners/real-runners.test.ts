@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { END_SIGNALS, signalExitCode } from '../../../src/base/signals.js';
+import { outcomeOf } from '../../../src/server/engine/test-file.js';
 import { unreachableServer } from '../../cli/test-project.js';
 import type { Client } from '../../harness/client.js';
 import { expectCompleteness, getCompleteness } from '../../harness/completeness.js';
@@ -195,6 +196,37 @@ describe.each(Object.entries(runners))('%s with Ballast', (name, runner) => {
     expect({ ...unrecorded, ran: unrecorded.ran.toSorted() }, unrecorded.output).toMatchObject({ code: 1, ran: FILES });
     expect(unrecorded.output).toContain('; the times of 2 test files are not recorded. Run this node again when the server answers');
   });
+});
+
+/** Files by their names, with which a runner fails although no test does, and arguments. */
+const UNEXPLAINED: readonly [keyof typeof runners & string, string, Readonly<Record<string, string>>, string[]?][] = [
+  [
+    'vitest',
+    'an unhandled error',
+    { 'test/a.test.js': `import { test } from 'vitest'; test('one', () => void Promise.reject(new Error('expected')));` },
+  ],
+  [
+    'playwright',
+    'its global teardown',
+    {
+      'teardown.cjs': `module.exports = () => { throw new Error('expected'); };`,
+      'playwright.config.ts': `export default { reporter: './ballast-playwright.mjs', testMatch: /test\\.js/, globalTeardown: './teardown.cjs' };`,
+    },
+  ],
+  ['jest', 'a threshold of coverage', {}, ['--coverage', '--coverageThreshold={"global":{"lines":100}}', '--collectCoverageFrom=lib.js']],
+];
+
+it.each(UNEXPLAINED)('records no file as passed if %s fails by %s', { timeout: 120_000 }, async (name, _, files, args = []) => {
+  const runner = runners[name]!;
+  const [server, project] = [await startServer(), new RunnerProject({ ...runner, command: [...runner.command, ...args] })];
+  project.write('lib.js', 'exports.unused = () => 1;');
+  for (const [path, content] of Object.entries(files)) project.write(path, content);
+  const red = await project.run(server, 1, 1, 'c1');
+  expect(red.code, red.output).toBe(1);
+  const build = await server.store.builds.find(1, { commit_hash: 'c1', branch: 'main', node_total: 1 });
+  const [head] = await server.store.builds.runs(build!.number);
+  const { outcomes } = (await server.store.builds.run(build!.number, head!))!;
+  expect([...outcomes].map(outcomeOf), red.output).toEqual(['failed', 'failed']);
 });
 
 const VITEST_EXIT = `import ballast from './ballast-vitest.mjs';
