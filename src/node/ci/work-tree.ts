@@ -81,10 +81,13 @@ function entriesOf(list: string): IndexEntry[] {
   return Array.from(list.matchAll(/(\S) (\d+) [^\t]+\t([^\0]+)\0/g), ([, mark, mode, path]) => ({ mark: mark!, mode: mode!, path: path! }));
 }
 
+/** The files of Ballast that a CI job fetches from its server. No test depends on them. */
+const CLIENT_FILE = /^\?\? (?:.*\/)?ballast(?:(?:-(?:jest|node-test|playwright|vitest))?\.mjs|_pytest\.py)$/s;
+
 function statusChange(status: string): string | null {
-  if (status === '') return null;
-  const states = status.slice(0, 2);
-  const [path] = status.slice(3).split('\0', 1);
+  const entry = status.split('\0').find(each => each !== '' && !CLIENT_FILE.test(each));
+  if (entry === undefined) return null;
+  const [states, path] = [entry.slice(0, 2), entry.slice(3)];
   if (/U|AA|DD/.test(states)) return `${path} has a conflict`;
   if (/[?A]/.test(states)) return `${path} is not committed`;
   return `${path} is ${states.includes('D') ? 'deleted' : 'changed'}`;

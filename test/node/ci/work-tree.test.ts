@@ -93,6 +93,12 @@ describe('a clean checkout', () => {
     expect(await read(made)).toEqual(changed(made, 'line\nbreak is changed'));
   });
 
+  it('is the same with the clients of Ballast, which a job fetches', async () => {
+    const made = repository();
+    for (const name of ['ballast.mjs', 'ballast-vitest.mjs', 'src/ballast_pytest.py']) made.write(name, '');
+    expect(await read(made)).toEqual(clean(made));
+  });
+
   it('may be named by variables', async () => {
     const made = repository();
     const { folder } = made;
@@ -163,6 +169,12 @@ const changes: Change[] = [
     'src/link is changed',
   ],
   ['a new file', ({ write }) => write('new file.txt', ''), 'new file.txt is not committed'],
+  [
+    'a new file beside clients of Ballast',
+    ({ write }) => ['ballast.mjs', 'src/ballast-jest.mjs', 'x'].forEach(path => write(path, '')),
+    'x is not committed',
+  ],
+  ['a file with a name like one of Ballast', ({ write }) => write('my-ballast.mjs', ''), 'my-ballast.mjs is not committed'],
   ['a new folder', ({ write }) => write('new/x/y.txt', ''), 'new/ is not committed'],
   [
     'a staged new file',
