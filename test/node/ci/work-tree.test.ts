@@ -171,7 +171,9 @@ const changes: Change[] = [
   ['a new file', ({ write }) => write('new file.txt', ''), 'new file.txt is not committed'],
   [
     'a new file beside clients of Ballast',
-    ({ write }) => ['ballast.mjs', 'src/ballast-jest.mjs', 'x'].forEach(path => write(path, '')),
+    ({ write }) => {
+      for (const path of ['ballast.mjs', 'src/ballast-jest.mjs', 'x']) write(path, '');
+    },
     'x is not committed',
   ],
   ['a file with a name like one of Ballast', ({ write }) => write('my-ballast.mjs', ''), 'my-ballast.mjs is not committed'],

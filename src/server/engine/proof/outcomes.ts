@@ -29,8 +29,8 @@ type Told = { [outcome in Ended]?: true } & { last?: Ended };
 export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRun: number): Outcomes {
   const told = new Map<string, Told>();
   const toldOf = (path: string) => {
-    const known = told.get(path) ?? {};
-    told.set(path, known);
+    let known = told.get(path);
+    if (!known) told.set(path, (known = {}));
     return known;
   };
   for (const { paths, seconds, outcomes, ci_run } of runs.toSorted((a, b) => a.ordinal - b.ordinal)) {
@@ -38,7 +38,10 @@ export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRu
       const outcome = outcomeOf(outcomes[i]!) ?? 'untold';
       // A file that was only scheduled did not pass.
       if (outcome !== 'failed' && outcome !== 'untold' && !hasRun(seconds[i]!)) continue;
-      if (ci_run === ciRun || outcome === 'failed') Object.assign(toldOf(path), { [outcome]: true, last: outcome });
+      if (ci_run !== ciRun && outcome !== 'failed') continue;
+      const known = toldOf(path);
+      known[outcome] = true;
+      known.last = outcome;
     }
   }
   for (const [path, assignments] of handed) if (assignments.some(({ hasFailed }) => hasFailed)) toldOf(path).failed = true;

@@ -18,7 +18,7 @@ async function ask(client: Client, { tree, keys, list, flakyPasses }: Asked) {
   return json;
 }
 
-it('proves only what random CI runs justify, and each one in which nothing went wrong', async () => {
+it('proves only what random CI runs justify, and each one in which nothing went wrong', { timeout: 60_000 }, async () => {
   const clock = new Clock();
   const server = await startServer({ logLevel: 'silent' }, clock.now, clock.now);
   let projects = 0;
@@ -36,5 +36,5 @@ it('proves only what random CI runs justify, and each one in which nothing went 
       if (!is_proved && mustProve) throw new Error(`not proved: ${reason}`);
     }
   });
-  await fc.assert(holds, { numRuns: 60 });
+  await fc.assert(holds, { numRuns: 30 });
 });
