@@ -76,10 +76,7 @@ export function toSplit(sent: RawParameters, project: number, cached: Suite | nu
   const { commit_hash, branch, node_total, node_index, ci_build_id, fixed_test_suite_split, cache_read_attempt, test_files = [] } = message;
   const key = splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split);
   const suite = cache_read_attempt ? null : (cached ?? suiteOf(test_files.map(({ path }) => path)));
-  const told = toldBy(message);
-  // Only Ballast's clients send a digest, and they tell what they know. Of others no process is noted that tells nothing.
-  const isToNote = told.links !== null || told.checkout !== null || message.test_files_digest !== undefined;
-  return { asked: { key, node_index, listDigest: message.test_files_digest, told: isToNote ? told : null }, suite };
+  return { asked: { key, node_index, listDigest: message.test_files_digest, told: toldBy(message) }, suite };
 }
 
 /** POST /v1/plan */
@@ -160,9 +157,10 @@ function reportOf({ batch_id, failed_paths = [], times }: Pick<TestQueueMessage,
   return { batch_id: batch_id ?? null, failed_paths: boundFailed(failed_paths), times };
 }
 
-/** What a node tells of itself in a message. */
-function toldBy(message: Links & Checkout): ToldByNode {
-  return { links: linksOf(message), checkout: checkoutOf(message) };
+/** What a node tells of itself in its first requests; null: nothing. A client of Ballast, which sends a digest, then tells that it knows nothing. */
+function toldBy(message: Links & Checkout & { test_files_digest?: string }): ToldByNode | null {
+  const told = { links: linksOf(message), checkout: checkoutOf(message) };
+  return told.links || told.checkout || message.test_files_digest !== undefined ? told : null;
 }
 
 function checkoutOf({ tree, tree_doubt: doubt, proof_keys: keys = [] }: Checkout): NotedCheckout | null {

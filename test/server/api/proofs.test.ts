@@ -177,7 +177,7 @@ describe('a file that passed only when it was tried again', () => {
 });
 
 describe('a node whose processes did not all tell the tree', () => {
-  const silent: Fields = { tree: undefined, proof_keys: undefined };
+  const silent: Fields = { tree: undefined, proof_keys: undefined, test_files_digest: digestOfList(SUITE) };
 
   it('proves nothing, whichever of them tells none', async () => {
     const { server, nodes } = await played([{ failed: [SUITE[0]!], recorded: paths => timed(paths, { [SUITE[0]!]: 'failed' }) }]);
@@ -191,7 +191,7 @@ describe('a node whose processes did not all tell the tree', () => {
     );
 
     const later = await startServer();
-    const first = new QueueNode(later, 0, { test_queue_id: '100' });
+    const first = new QueueNode(later, 0, { ...silent, test_queue_id: '100' });
     const ran = await first.start(SUITE);
     await later.service.nodesNoted();
     // The process dies with its second batch.
