@@ -275,7 +275,7 @@ describe('a snapshot that fails', () => {
     for (const name of good) writeFileSync(join(folder, name), '');
     const { names, errors, metrics } = await start({ dataDir, folder });
     expect(names()).toEqual([...good, LOCK]);
-    expect(errors()).toEqual([expect.stringContaining('the copy is damaged: jobs cannot be read: ')]);
+    expect(errors()).toEqual([expect.stringContaining('the copy is damaged: nodes cannot be read: ')]);
     expect(await metrics()).toMatchObject({ failures_total: 1, unsound: 0 });
   });
 
