@@ -52,7 +52,7 @@ export interface ClientOptions extends IdentityOptions {
 /** The options of the commands that take a list of test files. */
 export interface ListOptions {
   stdin?: true;
-  /** What else the tests depend on. */
+  /** What else the tests depend on; missing: each line of BALLAST_PROOF_KEYS. */
   proofKey?: readonly string[];
   /** If the server cannot be reached, run all files instead of failing. */
   fallback?: boolean;

@@ -4,8 +4,7 @@ import { agree, pluralize } from '../../base/plural.js';
 import { abbreviate, print, printToStderr } from '../../base/terminal.js';
 import type { IdentityOptions } from '../../node/ci/identity.js';
 import { proofKeys } from '../../node/ci/proof-keys.js';
-import { proofKeyTexts } from '../../node/ci/told-by-node.js';
-import { readTree } from '../../node/ci/work-tree.js';
+import { proofKeyTexts, toldByNode } from '../../node/ci/told-by-node.js';
 import { parseProof, type ReceivedProof } from '../../node/client/answers.js';
 import { Api } from '../../node/client/api.js';
 import { askAbout, OtherAnswer } from '../../node/client/completeness.js';
@@ -15,9 +14,7 @@ import { exitCodes } from '../process/exit.js';
 import { link, plain } from './markdown.js';
 import type { ClientOptions, ListOptions } from './options.js';
 
-export interface ProvedOptions extends Omit<ClientOptions, keyof IdentityOptions>, Pick<ListOptions, 'stdin'> {
-  /** Undefined: each line of BALLAST_PROOF_KEYS. */
-  proofKey?: readonly string[];
+export interface ProvedOptions extends Omit<ClientOptions, keyof IdentityOptions>, Pick<ListOptions, 'stdin' | 'proofKey'> {
   /** Seconds. */
   maxAge: number;
   flakyPasses?: true;
@@ -30,25 +27,25 @@ export interface ProvedOptions extends Omit<ClientOptions, keyof IdentityOptions
  * 3: the server could not be asked.
  */
 export async function proved(globs: readonly string[], options: ProvedOptions): Promise<void> {
-  const [allFiles, here] = await Promise.all([listTestFiles(globs, options.stdin === true), readTree('.', options.environment)]);
   const texts = options.proofKey ?? proofKeyTexts(options.environment);
-  const keys = proofKeys(texts, here.tree === null ? '' : here.folder);
-  const doubt =
-    here.why === null
-      ? null
-      : here.tree === null
-        ? `the tree is not known: ${here.why}`
-        : `these files may differ from the tree: ${here.why}`;
+  const [allFiles, { tree, tree_doubt, proof_keys = [] }] = await Promise.all([
+    listTestFiles(globs, options.stdin === true),
+    toldByNode(options.environment, texts),
+  ]);
   try {
-    if (here.tree === null || doubt !== null) {
-      tell(null, `not proved: ${doubt}`, options);
+    if (tree === undefined || tree_doubt !== undefined) {
+      tell(
+        null,
+        `not proved: ${tree === undefined ? 'the tree is not known' : 'these files may differ from the tree'}: ${tree_doubt}`,
+        options,
+      );
       process.exitCode = exitCodes.failed;
       return;
     }
     const asked = {
-      tree: here.tree,
+      tree,
       test_files_digest: digestOfList(allFiles),
-      proof_keys: keys.join(),
+      proof_keys: proof_keys.join(),
       max_age: String(options.maxAge),
       flaky_passes: String(options.flakyPasses ?? false),
     };

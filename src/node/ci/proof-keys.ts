@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { NAME_CHARACTERS, shortened } from '../../base/shortened.js';
 import { UsageError } from '../../base/usage-error.js';
 
@@ -14,7 +14,7 @@ export function proofKeys(texts: readonly string[], folder: string): string[] {
   if (texts.length > MAX_KEYS) errors.unshift(`there are ${texts.length} proof keys: give at most ${MAX_KEYS}`);
   if (errors.length > 0) throw new UsageError(errors);
   const all = folder === '' ? texts : [...texts, `folder=${folder}`];
-  return [...new Set(all)].map(text => createHash('sha256').update(text).digest('hex')).sort();
+  return [...new Set(all)].map(text => hash('sha256', text, 'hex')).sort();
 }
 
 function textError(text: string): string | null {

@@ -10,9 +10,7 @@ interface WorkTree {
   tree: string;
   /** From the root of the repository on, with a slash at its end; '' at the root. */
   folder: string;
-  /** The files may differ from the tree. */
-  isChanged: boolean;
-  /** The first cause. */
+  /** The first cause for which the files may differ from the tree; null: they do not. */
   why: string | null;
 }
 
@@ -64,7 +62,7 @@ async function readWorkTree(cwd: string, environment: NodeJS.ProcessEnv, stop: A
     (statSync(inFolder(attributes), { throwIfNoEntry: false })?.size ? 'info/attributes has attributes that are not committed' : null) ??
     (await filterChange(entriesOf(filtered), up, git, path => isPointer(inFolder(path)))) ??
     (await submoduleChange(entries, path => readWorkTree(inFolder(up + path), withoutRepository(environment), stop)));
-  return { tree, folder, isChanged: why !== null, why };
+  return { tree, folder, why };
 }
 
 const isHash = (text: string) => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);

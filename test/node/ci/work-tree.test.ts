@@ -32,15 +32,15 @@ async function read(of: Repository, path = '', variables: NodeJS.ProcessEnv = {}
   return state;
 }
 const treeOf = ({ git }: Repository) => git('--no-replace-objects', 'rev-parse', 'HEAD^{tree}').trim();
-const clean = (of: Repository, folder = '') => ({ tree: treeOf(of), folder, isChanged: false, why: null });
-const changed = (of: Repository, why: unknown, folder = '') => ({ tree: treeOf(of), folder, isChanged: true, why });
+const clean = (of: Repository, folder = '') => ({ tree: treeOf(of), folder, why: null });
+const changed = (of: Repository, why: unknown, folder = '') => ({ tree: treeOf(of), folder, why });
 
 const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 9\n`;
 
 describe('a clean checkout', () => {
   it('has the tree of its commit', async () => {
     const made = repository();
-    expect(await read(made)).toEqual({ tree: expect.stringMatching(/^[0-9a-f]{40}$/), folder: '', isChanged: false, why: null });
+    expect(await read(made)).toEqual({ tree: expect.stringMatching(/^[0-9a-f]{40}$/), folder: '', why: null });
     expect(await read(made)).toEqual(clean(made));
     // Another commit may have the same tree.
     made.git('commit', '-q', '--allow-empty', '-m', 'again');
@@ -49,7 +49,7 @@ describe('a clean checkout', () => {
 
   it('may be a repository with SHA-256', async () => {
     const made = repository('--object-format=sha256');
-    expect(await read(made)).toEqual({ tree: expect.stringMatching(/^[0-9a-f]{64}$/), folder: '', isChanged: false, why: null });
+    expect(await read(made)).toEqual({ tree: expect.stringMatching(/^[0-9a-f]{64}$/), folder: '', why: null });
   });
 
   it('says the folder in the repository', async () => {
