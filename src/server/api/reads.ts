@@ -1,6 +1,5 @@
 import { timestamp } from '../../base/time.js';
 import type { ProofAnswer, ProvingCiRun } from '../../protocol/answers/proof.js';
-import { limits } from '../../protocol/limits.js';
 import type { TestPathsAnswer } from '../../protocol/messages/queue.js';
 import type { LastDistribution } from '../../protocol/messages/split.js';
 import { settingsOf } from '../engine/access.js';
@@ -124,13 +123,12 @@ export const reads = {
 
   /** Finds a CI run that proves that a list of files passed in a tree. */
   async proof(store: Store, question: ProofQuestion): Promise<{ proof: ProofJson }> {
-    const { reason, ciRun, seen, missingKeys } = await prove(store, question);
-    const { flaky, skipped, ...outcomes } = seen?.outcomes ?? { flaky: [], skipped: [] };
-    const counts = seen && {
-      nodes: seen.nodes,
-      test_files: flaky.length + skipped.length + Object.values(outcomes).flat().length,
-      skipped: skipped.length,
-      flaky: flaky.slice(0, limits.completenessEntries),
+    const { reason, ciRun, ended, missingKeys } = await prove(store, question);
+    const counts = ended && {
+      nodes: ended.nodes.length,
+      test_files: ended.test_files,
+      skipped: ended.skipped,
+      flaky: [...ended.flaky.paths],
     };
     const ci_run = ciRun && {
       ...{ ci_run_id: ciRun.id, ci_run: ciRun.ci_run, commit_hash: ciRun.commit_hash, branch: ciRun.branch },

@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openEnvelope } from '../../../src/base/dsse.js';
 import { digestOfList } from '../../../src/protocol/list-digest.js';
 import { STATEMENT_PAYLOAD } from '../../../src/protocol/receipt.js';
@@ -219,6 +219,55 @@ it('takes no file that failed after it had passed', async () => {
   const { server } = await played();
   await record(server, { ci_build_id: '100', tells_outcomes: true, test_files: timed([SUITE[0]!], { [SUITE[0]!]: 'failed' }) });
   expect(await reasonOf(server, { flaky_passes: 'true' })).toBe(`${SUITE[0]} failed`);
+});
+
+describe('a CI run whose build is summed up', () => {
+  const summedUp = async (nodes: Node[] = []) => {
+    const all = await played(nodes);
+    await all.server.service.nodesNoted();
+    await all.server.service.summarize();
+    return all;
+  };
+
+  it('is not compared file by file', async () => {
+    const { server } = await summedUp([{ recorded: paths => timed(paths, { [SUITE[0]!]: 'flaky' }) }]);
+    const files = vi.spyOn(server.store.plans, 'files');
+    const { reason, ci_run } = await ask(server, { flaky_passes: 'true' });
+    expect([reason, ci_run.nodes, ci_run.test_files, ci_run.flaky]).toEqual([null, 2, 6, [SUITE[0]]]);
+    expect(files).not.toHaveBeenCalled();
+    await play(server, [], '101');
+    await ask(server, { flaky_passes: 'true' });
+    expect(files).toHaveBeenCalled();
+  });
+
+  it('proves nothing any more if a file fails, as only its pull tells', async () => {
+    const { server } = await summedUp();
+    const again = new QueueNode(server, 0, { ...CHECKOUT, test_queue_id: '100', sends_heartbeats: true });
+    const late = new QueueNode(server, 1, { ...CHECKOUT, test_queue_id: '100' });
+    await again.start(SUITE);
+    await late.start(SUITE);
+    expect(await reasonOf(server)).toBeNull();
+    const { server: other } = await summedUp([{ failed: [SUITE[0]!] }]);
+    expect(await reasonOf(other)).toBe(`${SUITE[0]} passed only when it was tried again`);
+    const retry = new QueueNode(other, 0, { ...CHECKOUT, test_queue_id: '100' });
+    expect(await retry.start(SUITE)).toEqual([SUITE[0]]);
+    expect(await reasonOf(other, { flaky_passes: 'true' })).toMatch(/^it is not complete: /);
+  });
+
+  it('proves nothing any more if a node of its split comes with another list', async () => {
+    const server = await startServer();
+    for (const node_index of [0, 1]) {
+      const reply = await startSplit(server, SUITE, { node_index, ...CHECKOUT, fixed_test_suite_split: false });
+      const paths = reply.json.test_files.map(({ path }: { path: string }) => path);
+      await record(server, { node_index, ci_build_id: '100', tells_outcomes: true, test_files: timed(paths) });
+    }
+    await server.service.nodesNoted();
+    await server.service.summarize();
+    expect(await reasonOf(server)).toBeNull();
+    const other = SUITE.slice(1);
+    await startSplit(server, other, { ...CHECKOUT, fixed_test_suite_split: false, test_files_digest: digestOfList(other) });
+    expect(await reasonOf(server)).toMatch(/^it is not complete: a node sent another list/);
+  });
 });
 
 it('takes no file that its node only scheduled, and that ran where nobody told how it ended', async () => {

@@ -1,7 +1,9 @@
 import { type BuildKey, fixedSplitKey, queueKey, type SplitKey, splitKey, UNNAMED_CI_RUN } from '../keys.js';
 import { beginningOf, beginningOfQueue, isLater, type Moment } from '../moment.js';
 import { pathsByNode, pathsOfQueue } from '../planned-files.js';
+import type { PlanInfo } from '../ports/plans.js';
 import type { QueueInfo } from '../ports/queues.js';
+import type { Splits } from '../ports/splits.js';
 import type { Store } from '../ports/store.js';
 import { type Batch, wasReassigned } from '../queue/batch.js';
 import { batchesOf } from '../queues.js';
@@ -19,21 +21,22 @@ export interface CompletenessSubject {
   allowsEmpty?: boolean;
 }
 
-/** The files that were assigned to the nodes of a CI run. */
-export interface Assigned {
+/** The split or queue of a CI run. */
+export interface PlanOfCiRun {
   kind: 'queue' | 'split';
-  /** The id of the queue or split. */
-  plan: string;
-  /** See list-digest.ts. */
-  listDigest: string;
-  /** Nodes whose clients report what they ran. When such a node restarts, it gets only unfinished files, possibly none. */
-  acknowledging: ReadonlySet<number>;
+  info: PlanInfo;
   /** Only runs that were recorded after this moment count. */
   since: Moment;
   /** The subject names a CI run, but the nodes of the split did not. Whether the split belongs to that run is unknown. */
   isUnnamed: boolean;
   /** The difference between a node's list and the planned one; null: there was none. */
   otherList: string | null;
+}
+
+/** The files that were assigned to the nodes of a CI run. */
+export interface Assigned extends PlanOfCiRun {
+  /** Nodes whose clients report what they ran. When such a node restarts, it gets only unfinished files, possibly none. */
+  acknowledging: ReadonlySet<number>;
   handed: AssignmentsByPath;
   /** Paths of the form of a piece are pieces. Otherwise they are files, like all others. */
   hasPieces: boolean;
@@ -46,55 +49,54 @@ export interface Assigned {
 }
 
 /** Finds the files that were assigned in a CI run; null: it has no known split or queue. */
-export async function findAssigned(
-  store: Store,
+export async function findAssigned(store: Store, subject: Omit<CompletenessSubject, 'allowsEmpty'>): Promise<Assigned | null> {
+  const plan = await findPlan(store, subject);
+  if (!plan) return null;
+  return { ...plan, ...(await (plan.kind === 'queue' ? assignedByQueue : assignedBySplit)(store, plan)) };
+}
+
+/** Finds the split or queue of a CI run; null: none is known. */
+export async function findPlan(
+  { splits, queues }: Pick<Store, 'splits' | 'queues'>,
   { project, build, node_build_id, ci_build_id }: Omit<CompletenessSubject, 'allowsEmpty'>,
-): Promise<Assigned | null> {
-  if (node_build_id !== undefined) return assignedByQueue(store, await store.queues.find(queueKey(project, build, node_build_id)));
+): Promise<PlanOfCiRun | null> {
+  if (node_build_id !== undefined) return planOfQueue(await queues.find(queueKey(project, build, node_build_id)));
   if (ci_build_id !== undefined) {
-    const own = await assignedBySplit(store, splitKey(project, build, ci_build_id, false), null);
-    return own ?? assignedBySplit(store, fixedSplitKey(project, build), ci_build_id);
+    const own = await planOfSplit(splits, splitKey(project, build, ci_build_id, false), null);
+    return own ?? planOfSplit(splits, fixedSplitKey(project, build), ci_build_id);
   }
-  const split = await assignedBySplit(store, fixedSplitKey(project, build), null);
-  const queue = await assignedByQueue(store, await store.queues.newest(project, build));
+  const split = await planOfSplit(splits, fixedSplitKey(project, build), null);
+  const queue = planOfQueue(await queues.newest(project, build));
   return split && queue ? (isLater(queue.since, split.since) ? queue : split) : (split ?? queue);
 }
 
 /** @param ci_run the CI run among those that share a fixed split; null: any */
-async function assignedBySplit(store: Store, key: SplitKey, ci_run: string | null): Promise<Assigned | null> {
-  const { splits } = store;
+async function planOfSplit(splits: Splits, key: SplitKey, ci_run: string | null): Promise<PlanOfCiRun | null> {
   const split = await splits.find(key);
   if (!split) return null;
   const own = ci_run === null ? null : await splits.firstUse(split, ci_run);
   const isUnnamed = ci_run !== null && !own && (await splits.firstUse(split, UNNAMED_CI_RUN)) !== null;
   const since = own ?? (ci_run === null || isUnnamed ? beginningOf(split) : null);
-  if (!since) return null;
-  const handed = new Map<string, Assignment[]>();
-  for await (const { node_index, paths } of pathsByNode(store, split)) {
-    for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, hasFailed: false, processBegan: since }]);
-  }
-  const otherList = own?.other_list ?? split.other_list ?? null;
-  return {
-    kind: 'split',
-    plan: split.id,
-    listDigest: split.list.digest,
-    acknowledging: new Set(),
-    isUnnamed,
-    otherList,
-    since,
-    handed,
-    hasPieces: false,
-    restarts: [],
-    cancelled: [],
-    reassigned: [],
-  };
+  return since && { kind: 'split', info: split, since, isUnnamed, otherList: own?.other_list ?? split.other_list ?? null };
 }
 
-async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<Assigned | null> {
-  if (!queue) return null;
-  const { own, copied } = await batchesOf(store.queues, queue.id);
-  const paths = await pathsOfQueue(store, queue.id);
-  const since = beginningOfQueue(queue);
+function planOfQueue(queue: QueueInfo | null): PlanOfCiRun | null {
+  return queue && { kind: 'queue', info: queue, since: beginningOfQueue(queue), isUnnamed: false, otherList: queue.other_list ?? null };
+}
+
+type AssignedFiles = Omit<Assigned, keyof PlanOfCiRun>;
+
+async function assignedBySplit(store: Store, { info, since }: PlanOfCiRun): Promise<AssignedFiles> {
+  const handed = new Map<string, Assignment[]>();
+  for await (const { node_index, paths } of pathsByNode(store, info)) {
+    for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, hasFailed: false, processBegan: since }]);
+  }
+  return { acknowledging: new Set(), handed, hasPieces: false, restarts: [], cancelled: [], reassigned: [] };
+}
+
+async function assignedByQueue(store: Store, { info, since }: PlanOfCiRun): Promise<AssignedFiles> {
+  const { own, copied } = await batchesOf(store.queues, info.id);
+  const paths = await pathsOfQueue(store, info.id);
   const hands = handsOf(paths.length, own, since);
   // A node gets each file again that it had in the copied queue.
   for (const { node_index, files } of copied) {
@@ -102,15 +104,9 @@ async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<A
       if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false, hasFailed: false, processBegan: since });
   }
   return {
-    kind: 'queue',
-    plan: queue.id,
-    listDigest: queue.list.digest,
-    isUnnamed: false,
-    otherList: queue.other_list ?? null,
     acknowledging: new Set(own.filter(({ acknowledges }) => acknowledges).map(({ node_index }) => node_index)),
-    since,
     handed: new Map(paths.map((path, file) => [path, hands[file]!])),
-    hasPieces: queue.list.pieces_for !== undefined,
+    hasPieces: info.list.pieces_for !== undefined,
     restarts: restartsIn(own),
     cancelled: cancelledIn(own),
     reassigned: own

@@ -4,6 +4,7 @@ import type { BuildLineSummary } from '../../../protocol/answers/trends.js';
 import type { WhatIfAnswer } from '../../../protocol/answers/what-if.js';
 import type { BuildState } from '../../../protocol/build-state.js';
 import type { JobTimes } from '../days/job-times.js';
+import type { KeptJudgement } from '../proof/judgement.js';
 import type { Build } from './builds.js';
 import type { CiRun } from './ci-runs.js';
 import type { Millis } from './store.js';
@@ -72,6 +73,8 @@ export interface Summary {
   slowness: (number | null)[];
   /** Wall time that other methods would have taken on the same recorded times; see insight/what-if/savings.ts. */
   baselines: WhatIfAnswer['baselines'];
+  /** Null: nobody will ask whether the CI run proves a tree. */
+  judgement: KeptJudgement | null;
 }
 
 /** Reports whether a build needs another summary: it has none, runs were recorded later, or nodes were at work when it was made. */

@@ -4,7 +4,8 @@ import { STATEMENT_PAYLOAD, toStatement } from '../../../protocol/receipt.js';
 import type { CiRun } from '../ports/ci-runs.js';
 import type { Store } from '../ports/store.js';
 import { Refusal } from '../refusal.js';
-import { doubtOf, judge, nodesOf } from './proof.js';
+import { judge, untoldText } from './judgement.js';
+import { doubtOf, nodesOf } from './proof.js';
 
 /** A receipt that is to be signed. */
 export interface ReceiptQuestion {
@@ -25,9 +26,11 @@ export async function signedReceipt(store: Store, { ciRun, url, privateKey }: Re
   if (doubt) throw refuse(doubt);
   const keys = [...new Set(nodes.map(({ checkout }) => checkout!.keys.join()))];
   if (keys.length > 1) throw refuse('its nodes ran with different keys');
-  const { reason, seen, listDigest } = await judge(store, ciRun, nodes);
+  const { gap, ended, listDigest } = await judge(store, ciRun);
+  if (!ended) throw refuse(gap!);
+  const { failed, flaky, passed, skipped, untold } = ended.outcomes;
+  const reason = untoldText(ended.nodes, nodes, { count: untold.length, paths: untold });
   if (reason !== null) throw refuse(reason);
-  const { failed, flaky, passed, skipped } = seen!.outcomes;
   const named = (paths: readonly string[], outcome: 'passed' | 'failed' | 'flaky' | 'skipped') => paths.map(path => ({ path, outcome }));
   const statement = toStatement({
     commit: ciRun.commit_hash,

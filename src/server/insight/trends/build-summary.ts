@@ -3,6 +3,7 @@ import { withJobs } from '../../engine/days/job-times.js';
 import type { ProjectBuild } from '../../engine/keys.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import type { Summary } from '../../engine/ports/summaries.js';
+import { judgementToKeep } from '../../engine/proof/judgement.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { minutesOf } from '../minutes/minutes.js';
@@ -36,7 +37,9 @@ export async function buildSummary(store: Store, { build, at }: { build: Project
   const minutes = minutesOf(timeline);
   const found = summarize(recorded, timeline, minutes, baselinesOf(timeline));
   const before = recorded && (await store.summaries.get(recorded.number));
-  const summary = { ...found, flaky_files: flakyFiles(before, found), ...(await allJobs(store, subject, timeline, before, at)) };
+  const jobs = await allJobs(store, subject, timeline, before, at);
+  const judgement = ciRun && found.state !== 'running' ? await judgementToKeep(store, ciRun) : null;
+  const summary = { ...found, flaky_files: flakyFiles(before, found), ...jobs, judgement };
   const losses = missesFiles(summary.state) ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
   return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };
 }

@@ -71,7 +71,7 @@ export function summarize(
   timeline: Timeline,
   minutes: Minutes,
   baselines: Summary['baselines'],
-): Omit<Summary, 'flaky_files' | 'jobs' | 'ci_runs' | 'settled'> {
+): Omit<Summary, 'flaky_files' | 'jobs' | 'ci_runs' | 'settled' | 'judgement'> {
   const { kind, started_at, state, paths, nodes } = timeline;
   const { wall, floor } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, 1);

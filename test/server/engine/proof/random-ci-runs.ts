@@ -68,6 +68,8 @@ export const situation = fc.record({
   runs: fc.array(ciRun, { minLength: 1, maxLength: 3 }),
   faults: fc.array(fault, { maxLength: 5 }),
   inPieces: fc.boolean(),
+  /** Builds are summed up before nodes are retried. */
+  isSummedUp: fc.boolean(),
 });
 
 type Situation = typeof situation extends fc.Arbitrary<infer S> ? S : never;
@@ -83,8 +85,13 @@ export interface Played {
   isFaultless: boolean;
 }
 
-/** Plays the CI runs, one after the other, and then the retries. */
-export async function play(client: Client, clock: Clock, { runs, faults, inPieces }: Situation): Promise<Played[]> {
+/** Plays the CI runs, one after the other, and then the retries. @param sumUp writes the summaries of builds */
+export async function play(
+  client: Client,
+  clock: Clock,
+  { runs, faults, inPieces, isSummedUp }: Situation,
+  sumUp: () => Promise<void>,
+): Promise<Played[]> {
   if (inPieces) await learnCases(client);
   const played = new Map<string, Played>();
   const all = runs.map((run, i) => {
@@ -92,6 +99,7 @@ export async function play(client: Client, clock: Clock, { runs, faults, inPiece
     return new RandomCiRun(client, clock, run, own, inPieces, played);
   });
   for (const run of all) await run.play();
+  if (isSummedUp) await sumUp();
   for (const run of all) await run.retry();
   return [...played.values()];
 }

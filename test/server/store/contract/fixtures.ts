@@ -232,6 +232,7 @@ export function summaryOf({ line, ...part }: Partial<Omit<Summary, 'line'>> & { 
     test_seconds: 160,
     slowness: [1, 1.07, null],
     baselines: { round_robin: 120, by_name: 130, one_at_a_time: 105 },
+    judgement: null,
     ...part,
   };
 }

@@ -1,0 +1,135 @@
+import { pluralize } from '../../../base/plural.js';
+import { limits } from '../../../protocol/limits.js';
+import { type CompletenessSubject, findPlan } from '../completeness/assigned.js';
+import { compareCiRun } from '../completeness/completeness.js';
+import type { CiRun, NotedNode } from '../ports/ci-runs.js';
+import type { Store } from '../ports/store.js';
+import { Refusal } from '../refusal.js';
+import { type Outcomes, outcomesOf } from './outcomes.js';
+
+/** What is known of how the test files of a CI run ended. */
+export interface Judgement<Of> {
+  /** Of its list of test files; null: it has no known queue or split. */
+  listDigest: string | null;
+  /** Why the gate does not know all of it; null: it is complete. */
+  gap: string | null;
+  /** Null: it is not complete. */
+  ended: Of | null;
+}
+
+/** How the files of a CI run ended, one by one. */
+export interface EndedFiles {
+  /** The nodes that came, ascending. */
+  nodes: readonly number[];
+  outcomes: Outcomes;
+}
+
+/** How the files of a CI run ended, in short. */
+export interface EndedInShort extends Record<'failed' | 'flaky' | 'untold', SomePaths> {
+  nodes: readonly number[];
+  /** The number of test files and pieces. */
+  test_files: number;
+  /** Of these, those whose tests were all skipped. */
+  skipped: number;
+}
+
+interface SomePaths {
+  count: number;
+  /** The first of them. */
+  paths: readonly string[];
+}
+
+/** The judgement of a complete CI run, kept with the summary of its build. */
+export interface KeptJudgement {
+  ci_run_id: string;
+  /** See Queues.revision. 0: it has a split. */
+  revision: number;
+  list_digest: string;
+  ended: EndedInShort;
+}
+
+/** Finds out how the files of a CI run ended. */
+export async function judge(store: Store, ciRun: CiRun): Promise<Judgement<EndedFiles>> {
+  const none = { listDigest: null, ended: null };
+  // The id may be cut.
+  if (ciRun.ci_run.length >= limits.ciRunCharacters) return { ...none, gap: 'its id is too long to be known whole' };
+  const { assigned, runs, nodesCame, answer } = await compareCiRun(store, subjectOf(ciRun));
+  if (!assigned) return { ...none, gap: `it is not complete: ${answer.errors[0]}` };
+  const listDigest = assigned.info.list.digest;
+  if (answer.errors.length > 0) return { listDigest, gap: `it is not complete: ${answer.errors[0]}`, ended: null };
+  // What its nodes told is of another split.
+  if (assigned.info.id !== ciRun.plan) return { listDigest, gap: 'its nodes used two splits', ended: null };
+  return { listDigest, gap: null, ended: { nodes: nodesCame, outcomes: outcomesOf(assigned.handed, runs, ciRun.digest) } };
+}
+
+function subjectOf({ project, kind, commit_hash, branch, node_total, ci_run }: CiRun): CompletenessSubject {
+  return { project, build: { commit_hash, branch, node_total }, [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: ci_run };
+}
+
+/** The judgement of a CI run in short, which is read from the summary of its build if that has it. */
+export async function judgeInShort(store: Store, ciRun: CiRun): Promise<Judgement<EndedInShort>> {
+  const kept = await keptJudgement(store, ciRun);
+  return kept ? { listDigest: kept.list_digest, gap: null, ended: kept.ended } : inShort(await judge(store, ciRun));
+}
+
+/** The judgement to keep of a CI run; null: it is not complete, or its nodes told no tree, so nobody will ask about it. */
+export async function judgementToKeep(store: Store, ciRun: CiRun): Promise<KeptJudgement | null> {
+  if (ciRun.tree === undefined) return null;
+  // Read first: what changes meanwhile makes another number.
+  const revision = await revisionOf(store, ciRun);
+  try {
+    const { listDigest, ended } = inShort(await judge(store, ciRun));
+    return listDigest === null || !ended ? null : { ci_run_id: ciRun.id, revision, list_digest: listDigest, ended };
+  } catch (error) {
+    // Its plan has expired, or it is too large.
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
+/** Null: none is kept, or something has changed since. */
+async function keptJudgement(store: Store, ciRun: CiRun): Promise<KeptJudgement | null> {
+  const { project, id, plan: planId } = ciRun;
+  const subject = subjectOf(ciRun);
+  const ofBuild = async () => {
+    const build = await store.builds.find(project, subject.build);
+    const summary = build && (await store.summaries.get(build.number));
+    return summary?.recorded === build?.recorded ? summary?.judgement : undefined;
+  };
+  const [kept, plan, revision] = await Promise.all([ofBuild(), findPlan(store, subject), revisionOf(store, ciRun)]);
+  const isSamePlan = plan?.info.id === planId && plan.otherList === null && !plan.isUnnamed;
+  return kept?.ci_run_id === id && kept.revision === revision && isSamePlan ? kept : null;
+}
+
+async function revisionOf({ queues }: Store, { kind, plan }: CiRun): Promise<number> {
+  return kind === 'queue' ? queues.revision(plan) : 0;
+}
+
+function inShort({ ended, ...rest }: Judgement<EndedFiles>): Judgement<EndedInShort> {
+  if (!ended) return { ...rest, ended };
+  const { failed, flaky, untold, passed, skipped } = ended.outcomes;
+  const some = (paths: readonly string[], most: number) => ({ count: paths.length, paths: paths.slice(0, most) });
+  return {
+    ...rest,
+    ended: {
+      nodes: ended.nodes,
+      test_files: failed.length + flaky.length + untold.length + passed.length + skipped.length,
+      skipped: skipped.length,
+      failed: some(failed, 1),
+      flaky: some(flaky, limits.completenessEntries),
+      untold: some(untold, 1),
+    },
+  };
+}
+
+/** Why it is not known how each file of a complete CI run ended, and on which tree; null: it is known. @param nodes what its nodes told */
+export function untoldText(came: readonly number[], nodes: readonly NotedNode[], untold: SomePaths): string | null {
+  const silent = came.find(index => !nodes.some(({ node_index }) => node_index === index));
+  if (silent !== undefined) return `node ${silent} did not tell its tree`;
+  return untold.count === 0 ? null : `nobody told how ${firstOf(untold)} ended: its client tells no outcomes, or died`;
+}
+
+/** Names some paths in a sentence. */
+export function firstOf({ count, paths }: SomePaths): string {
+  return count === 1 ? paths[0]! : `${paths[0]} and ${pluralize(count - 1, 'other test file')}`;
+}
