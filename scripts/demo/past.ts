@@ -100,8 +100,8 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
     store,
     key,
     suiteOf(run.paths),
-    { repeatsNewest: false, sizes: [], pieces: run.runner, failingFirst: false },
-    { isWorker: true, pullCost },
+    { repeatsNewest: false, sizes: [], pieces: run.runner, failingFirst: false, proved: null },
+    { isWorker: true, pullCost, at: now },
   ))!;
   const nodes = begin(run);
   await store.queues.create(key, plan!, nodes[0]!.request.at);
@@ -179,7 +179,7 @@ function pull(
 /** Plays a split until each node records or ends, or until now. */
 async function playSplit({ store, project, pullCost }: Past, run: CiRun, now: number): Promise<RunningNode[]> {
   const key = splitKey(project, run.build, run.id, true);
-  const planned = (await planSplit(store, key, suiteOf(run.paths), { isWorker: true, pullCost }))!;
+  const planned = (await planSplit(store, key, suiteOf(run.paths), { isWorker: true, pullCost, at: now }))!;
   const nodes = begin(run);
   for (;;) {
     const node = nodes.find(({ request }) => request.kind === 'split' && request.at <= now);

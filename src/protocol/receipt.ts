@@ -19,7 +19,7 @@ export interface Statement {
 export interface TestResult {
   result: 'PASSED' | 'WARNED' | 'FAILED';
   /** What was run, besides the subjects. */
-  configuration: { name?: string; digest?: DigestSet }[];
+  configuration: { name?: string; digest?: DigestSet; uri?: string }[];
   url?: string;
   passedTests?: string[];
   warnedTests?: string[];
@@ -40,6 +40,8 @@ export interface ReceiptFacts {
   keys: readonly string[];
   /** SHA-256 of the command that ran the test files, in hex. */
   command_digest: string | null;
+  /** The ids of the CI runs that proved test files which this one left out. */
+  proved_by: readonly string[];
   /** Where the CI run is shown. */
   url: string;
 }
@@ -49,7 +51,7 @@ export interface ReceiptFacts {
  * knows either is content; a commit that is no hash of Git is none. Skipped files are in no list, because the predicate has only tests that
  * passed, warned or failed, and they did none of this: only the digest of the list covers them.
  */
-export function toStatement({ commit, tree, test_files, list_digest, keys, command_digest, url }: ReceiptFacts): Statement {
+export function toStatement({ commit, tree, test_files, list_digest, keys, command_digest, proved_by, url }: ReceiptFacts): Statement {
   const ended = (outcome: string) => test_files.filter(file => file.outcome === outcome).map(({ path }) => path);
   const [passedTests, warnedTests, failedTests] = [ended('passed'), ended('flaky'), ended('failed')];
   const configured = (name: string, sha256: string) => ({ name, digest: { sha256 } });
@@ -63,6 +65,7 @@ export function toStatement({ commit, tree, test_files, list_digest, keys, comma
         configured('test-files', list_digest),
         ...keys.map(key => configured('key', key)),
         ...(command_digest === null ? [] : [configured('command', command_digest)]),
+        ...proved_by.map(id => ({ name: 'proved-by', uri: `urn:uuid:${id}` })),
       ],
       url,
       passedTests,

@@ -88,6 +88,47 @@ describe('ballast proved', () => {
   });
 });
 
+describe('ballast queue --proved', () => {
+  it('runs what failed in another CI run of the tree, and leaves out the rest, which the gate counts as proved', async () => {
+    const [server, suite] = [await startServerOnDisk(), repository()];
+    const queue = (id: string, flags: string[], more: Record<string, string> = {}) =>
+      suite.run(server, 0, ['queue', GLOB, ...KEYS, ...flags, '--junit', 'reports/*.xml', ...suite.runner], {
+        BALLAST_BUILD_ID: id,
+        REPORT: 'reports/%.xml',
+        ...more,
+      });
+    expect((await queue('7', ['--proved'], { FAILING: FILES[1]! })).code).toBe(1);
+    const before = suite.ran.length;
+    const again = await queue('8', ['--proved']);
+    expect([again.code, suite.ran.slice(before)]).toEqual([0, [FILES[1]]]);
+    expect(again.stderr).toContain('ballast: 2 test files passed in this tree before, and are left out (CI run 7)\n');
+    const verified = await suite.run(server, 0, ['verify'], { BALLAST_BUILD_ID: '8' });
+    expect([verified.code, verified.stdout.split('\n')[0]]).toEqual([
+      0,
+      'complete: 1 of 1 test file of the queue was recorded, 2 were proved by CI run 7',
+    ]);
+    const third = await queue('9', ['--proved', '--max-age', '1h']);
+    expect([third.code, suite.ran.length]).toEqual([0, before + 1]);
+    expect(third.stderr).toContain('ballast: 3 test files passed in this tree before, and are left out (CI runs 8, 7)\n');
+    expect((await suite.run(server, 0, ['verify'], { BALLAST_BUILD_ID: '9' })).stdout).toMatch(
+      /^complete: 0 of 0 test files of the queue were recorded, 3 were proved by CI runs 8, 7\n/,
+    );
+    expect(await ask(suite, server)).toMatchObject({ code: 0 });
+  });
+
+  it('runs all files and says why if they may differ from the tree', async () => {
+    const [server, suite] = [await startServerOnDisk(), repository()];
+    await suite.run(server, 0, ['queue', GLOB, ...suite.runner]);
+    writeFileSync(join(suite.folder, 'notes.md'), 'x');
+    const again = await suite.run(server, 0, ['queue', GLOB, '--proved', ...suite.runner], { BALLAST_BUILD_ID: '8' });
+    expect([again.code, suite.ran.length]).toEqual([0, 6]);
+    expect(again.stderr).toContain('--proved leaves out nothing, because the files may differ from a tree: notes.md is not committed\n');
+    expect(await suite.run(server, 0, ['queue', GLOB, '--max-age', '1d', ...suite.runner])).toMatchObject(
+      ended(2, /--max-age is for --proved/),
+    );
+  });
+});
+
 describe('ballast receipt', () => {
   it('is of the CI run of this job, and is checked with the keys of the server', async () => {
     const [server, suite] = [await startServerOnDisk(), repository()];

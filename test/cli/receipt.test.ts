@@ -23,6 +23,7 @@ const statement = toStatement({
   list_digest: 'a'.repeat(64),
   keys: [],
   command_digest: null,
+  proved_by: [],
   url: 'https://ci.example.com/1',
 });
 const envelope = (payload: object = statement) =>

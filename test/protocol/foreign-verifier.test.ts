@@ -28,6 +28,7 @@ it('a receipt is accepted by the verifier of Sigstore, and refused once a byte w
     list_digest: 'a'.repeat(64),
     keys: [],
     command_digest: null,
+    proved_by: [],
     url: 'u:x',
   };
   const payload = Buffer.from(JSON.stringify(toStatement(facts)));

@@ -10,6 +10,7 @@ const facts = (given: Partial<ReceiptFacts> = {}): ReceiptFacts => ({
   list_digest: LIST,
   keys: [],
   command_digest: null,
+  proved_by: [],
   url: 'https://ci.example.com/1',
   ...given,
 });

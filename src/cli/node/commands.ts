@@ -67,6 +67,11 @@ function addQueue(program: Command, context: NodeContext): void {
         .choices(['failing-first', 'slowest-first'])
         .env('BALLAST_ORDER'),
     )
+    .option(
+      '--proved',
+      'leave out the test files that passed in CI runs of the very tree that is checked out, with the same --proof-key, such as when a red CI run is started again; all nodes of a CI run need it',
+    )
+    .option('--max-age <duration>', 'with --proved: how long ago these CI runs may have begun: s, m, h or d (default: 7d)', maxAge)
     .addHelpText(
       'after',
       '\nIn COMMAND, {} becomes the files of a batch, {,} within an argument all of them with commas, and {file} within an argument the path of a file that has them, one a line; {file} cannot be used with {} or {,}. BALLAST_BATCH is the batch’s number.',

@@ -1,9 +1,12 @@
 import { agree, pluralize } from '../../base/plural.js';
+import { abbreviate } from '../../base/terminal.js';
 import type { ReceivedCompleteness } from '../../node/client/answers.js';
+import type { ProvedPart } from '../../protocol/answers/completeness.js';
 
 /** The count of a known queue or split, as the end of the sentence that begins with the verdict, which it explains. */
 export function countOf(answer: ReceivedCompleteness): string {
-  const { is_complete, kind, test_files, recorded, about, ran_not_recorded, handed_out_not_recorded, recorded_without_time } = answer;
+  const { is_complete, kind, test_files, recorded, proved, about, ran_not_recorded, handed_out_not_recorded, recorded_without_time } =
+    answer;
   const were = (files: number) => agree(files, 'was', 'were');
   const count = `${recorded} of ${pluralize(test_files, 'test file')} of the ${kind} ${were(recorded)} recorded`;
   const untimed = about?.allow_empty ? 0 : recorded_without_time.length;
@@ -11,11 +14,18 @@ export function countOf(answer: ReceivedCompleteness): string {
     // The lists of a complete build have only files that count as run.
     const empty = handed_out_not_recorded.length + untimed;
     const ran = test_files - recorded - empty;
-    return `: ${[count, ran > 0 && `${ran} ran and ${were(ran)} not recorded`, empty > 0 && `${empty} may be empty`].filter(Boolean).join(', ')}`;
+    const leftOut = proved && leftOutText(proved);
+    return `: ${[count, leftOut, ran > 0 && `${ran} ran and ${were(ran)} not recorded`, empty > 0 && `${empty} may be empty`].filter(Boolean).join(', ')}`;
   }
   if (recorded === test_files) return `, although ${count}`;
   const others = [untimed > 0 && 'others with a time of 0 only', ran_not_recorded.length > 0 && 'others ran and were not recorded'];
   return `: ${[count, ...others].filter(Boolean).join(', ')}`;
+}
+
+/** The files that the queue left out, which other CI runs proved. */
+function leftOutText({ test_files, ci_runs }: ProvedPart): string {
+  const names = abbreviate(ci_runs.map(({ ci_run }) => ci_run));
+  return `${test_files} ${agree(test_files, 'was', 'were')} proved by CI ${agree(ci_runs.length, 'run', 'runs')} ${names}`;
 }
 
 /** Which nodes came, if fewer came than the queue had room for: "12 of at most 16 nodes came: 0-11". Null: all came, or it is no queue. */

@@ -1,5 +1,7 @@
 import { durationText } from '../../base/duration.js';
-import { pluralize } from '../../base/plural.js';
+import { agree, pluralize } from '../../base/plural.js';
+import { abbreviate } from '../../base/terminal.js';
+import type { ProvedPart } from '../../protocol/answers/completeness.js';
 import type { QueueForecast } from '../../protocol/messages/queue.js';
 
 /** Says what the queue of a CI run holds and when it should end, as its first batch tells. @param now milliseconds since 1970 */
@@ -10,6 +12,13 @@ export function startLine({ test_files, unknown_files, share, ends_in, earliest_
   const margin = Math.max(ends_in - earliest_in!, latest_in! - ends_in);
   const end = `all nodes should end at ${clockTime(now + 1000 * ends_in)}, give or take ${durationText(margin)}`;
   return `${files}; this node should work for ${durationText(share!)}; ${end}`;
+}
+
+/** Says which files the queue leaves out. */
+export function leftOutLine({ test_files, ci_runs }: ProvedPart): string {
+  const names = abbreviate(ci_runs.map(({ ci_run }) => ci_run));
+  const passed = `${pluralize(test_files, 'test file')} passed in this tree before, and ${agree(test_files, 'is', 'are')} left out`;
+  return `${passed} (CI ${agree(ci_runs.length, 'run', 'runs')} ${names})`;
 }
 
 /** Says when the node ended, and how that compares with what was expected at its start; null: nothing was expected. */

@@ -4,7 +4,7 @@ import { signalExitCode } from '../../base/signals.js';
 import { abbreviate, print, printToStderr } from '../../base/terminal.js';
 import { faultText, UsageError } from '../../base/usage-error.js';
 import { detectSystem, type Identity, identify, wholeIdentity } from '../../node/ci/identity.js';
-import { toldByNode } from '../../node/ci/told-by-node.js';
+import { type ToldByNode, toldByNode } from '../../node/ci/told-by-node.js';
 import { Api, RequestRejected, ServerUnreachable } from '../../node/client/api.js';
 import type { BatchResult, FailurePolicy, RecordedFile } from '../../node/client/batch-results.js';
 import { CommandRunner } from '../../node/client/command/command-runner.js';
@@ -13,16 +13,17 @@ import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../../node/cl
 import { ListMismatch } from '../../node/client/list-mismatch.js';
 import { CommandNotStarted, hungText, NodeRun } from '../../node/client/node-run.js';
 import type { PlannedFile } from '../../node/client/planned-file.js';
-import { type Batch, QueueClient } from '../../node/client/queue-client.js';
+import { type Batch, QueueClient, type QueueWishes } from '../../node/client/queue-client.js';
 import { recordRun } from '../../node/client/record-run.js';
 import { listTestFiles } from '../../node/client/test-files.js';
 import type { TimeLimitOption } from '../../node/client/time-limit.js';
 import { pieceSupport } from '../../node/pieces/runners.js';
+import type { ProvedPart } from '../../protocol/answers/completeness.js';
 import type { QueueOrder } from '../../protocol/messages/queue.js';
 import { exitCodes } from '../process/exit.js';
 import { batchLine, batchTable, type RanBatch } from './batch-table.js';
 import type { ClientOptions, ListOptions } from './options.js';
-import { cuttingLine, endLine, startLine } from './queue-forecast.js';
+import { cuttingLine, endLine, leftOutLine, startLine } from './queue-forecast.js';
 
 export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy, TimeLimitOption {
   /** Globs of the reports that the command writes. */
@@ -30,8 +31,14 @@ export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy,
   /** Run long files in pieces. */
   pieces?: true;
   order?: QueueOrder;
+  /** Leave out the test files that CI runs of the tree proved. */
+  proved?: true;
+  /** Seconds since these began, at most. */
+  maxAge?: number;
 }
 
+/** A week. */
+const PROVED_SECONDS = 604_800;
 /** Time to wait for the server after a signal. CI systems kill the process some seconds after it. */
 const SHUTDOWN_MILLISECONDS = 4000;
 
@@ -55,7 +62,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
     // The server gives a batch to another node whose client left before its answer.
     const ending = new AbortController();
     const api = new Api({ ...options, signal: ending.signal });
-    const queueClient = new QueueClient(api, identity, allFiles, told, pieces?.name, options.order);
+    const queueClient = new QueueClient(api, identity, allFiles, told, pieces?.name, wishesOf(options, told));
     const cancelled = runner.interrupted.then(() => {
       ending.abort();
       return queueClient.cancel();
@@ -89,6 +96,13 @@ export async function queue(globs: readonly string[], command: readonly string[]
   }
 }
 
+function wishesOf({ order, proved, maxAge }: QueueOptions, { tree, tree_doubt }: ToldByNode): QueueWishes {
+  if (maxAge !== undefined && !proved) throw new UsageError(['--max-age is for --proved: give both, or neither']);
+  const doubt = tree === undefined ? `the tree is not known: ${tree_doubt}` : tree_doubt;
+  if (proved && doubt !== undefined) printToStderr(`--proved leaves out nothing, because the files may differ from a tree: ${doubt}`);
+  return { ...(order && { order }), ...(proved && { proved_max_age: maxAge ?? PROVED_SECONDS }) };
+}
+
 /**
  * Runs all batches of the node, and adds each to `batches`. Without the server and with --fallback, runs all files that the node has not run.
  *
@@ -111,7 +125,8 @@ async function runBatches(
     return Promise.race([batch, runner.interrupted.then(() => null)]);
   };
   const ran = new Set<string>();
-  const events = { standBy, recorded: (last: Batch) => run.keepRecorded(last.files.map(({ path }) => path)) };
+  const leftOut = (proved: ProvedPart) => printToStderr(leftOutLine(proved));
+  const events = { standBy, leftOut, recorded: (last: Batch) => run.keepRecorded(last.files.map(({ path }) => path)) };
   const runBatch = async (files: PlannedFile[]): Promise<BatchResult> => {
     const number = run.commandCount + 1;
     printToStderr(batchLine(number, files));

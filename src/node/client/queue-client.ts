@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProvedPart } from '../../protocol/answers/completeness.js';
 import { digestOfList, sortedDistinct } from '../../protocol/list-digest.js';
-import type {
-  ConnectFailed,
-  HandedPiece,
-  QueueForecast,
-  QueueOrder,
-  TestQueueAnswer,
-  TestQueueMessage,
-} from '../../protocol/messages/queue.js';
+import type { ConnectFailed, HandedPiece, QueueForecast, TestQueueAnswer, TestQueueMessage } from '../../protocol/messages/queue.js';
 import { pieceOf } from '../../protocol/piece-path.js';
 import type { Identity } from '../ci/identity.js';
 import type { ToldByNode } from '../ci/told-by-node.js';
@@ -27,6 +21,9 @@ export interface Batch {
   forecast: QueueForecast | null;
 }
 
+/** How a queue is to be made. */
+export type QueueWishes = Pick<TestQueueMessage, 'order' | 'proved_max_age'>;
+
 /** The fields of a pull that are not of each pull. */
 type PullFields = Omit<Partial<TestQueueMessage>, 'paths' | 'failed_paths'> & {
   paths?: readonly string[];
@@ -37,6 +34,8 @@ type PullFields = Omit<Partial<TestQueueMessage>, 'paths' | 'failed_paths'> & {
 export interface QueueEvents {
   /** No file is left, but other nodes are at work. Returns whether to wait for the files of one that dies. */
   standBy(): Promise<boolean>;
+  /** The queue leaves out test files that other CI runs proved. */
+  leftOut(proved: ProvedPart): void;
   /** The server took the node for dead, and recorded what it had run before this batch. */
   recorded(last: Batch): void;
 }
@@ -66,7 +65,7 @@ export class QueueClient {
    * @param allFiles the test files of all nodes
    * @param told with its first requests
    * @param pieces the test runner with which the node runs pieces of files; null: it runs none
-   * @param order of a queue that it creates; undefined: the server decides
+   * @param wishes for a queue that it creates
    */
   constructor(
     readonly api: Api,
@@ -74,7 +73,7 @@ export class QueueClient {
     readonly allFiles: readonly string[],
     readonly told: ToldByNode,
     readonly pieces: string | null = null,
-    readonly order?: QueueOrder,
+    readonly wishes: QueueWishes = {},
   ) {
     this.#digest = digestOfList(allFiles);
   }
@@ -86,12 +85,17 @@ export class QueueClient {
   async firstBatch(events: QueueEvents): Promise<Batch | null> {
     const start = { ...this.told, can_initialize_queue: true, batch_index: 0 };
     const answer = await this.#pull({ ...start, attempt_connect_to_queue: true }, parseBatchOrMiss);
-    if (!('code' in answer)) return this.#batchOrWait(answer, events);
+    if (!('code' in answer)) return this.#first(answer, events);
     const paths = sortedDistinct(this.allFiles);
     const sizes = paths.length <= MOST_SIZES ? paths.map(sizeOf) : [];
-    const list = { paths: this.allFiles, sizes, ...(this.order && { order: this.order }) };
+    const list = { paths: this.allFiles, sizes, ...this.wishes };
     const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, ...list }, parseBatch);
-    return this.#batchOrWait(await retryOnMismatch(initialise), events);
+    return this.#first(await retryOnMismatch(initialise), events);
+  }
+
+  #first(answer: TestQueueAnswer, events: QueueEvents): Promise<Batch | null> {
+    if (answer.proved) events.leftOut(answer.proved);
+    return this.#batchOrWait(answer, events);
   }
 
   /** Acknowledges a batch and returns the next one; null: the queue is empty. A node that is retried gets what failed or did not run. */

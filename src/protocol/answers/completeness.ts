@@ -1,4 +1,4 @@
-import type { Count, Text, Timestamp } from '../scalars.js';
+import type { Count, Text, Timestamp, Uuid } from '../scalars.js';
 
 /** Tells whether every test file of a build was run and recorded. Each list has at most 1,000 entries. */
 export interface CompletenessAnswer {
@@ -9,6 +9,8 @@ export interface CompletenessAnswer {
   test_files: Count;
   /** Those that were recorded as run, or with a time of 0 only if these count, too (allow_empty). */
   recorded: Count;
+  /** The files of the list that the queue left out; missing: none. They are not among `test_files`. */
+  proved?: ProvedPart;
   /** True if files were recorded, and their clients said of each that no test of it ran. */
   no_test_ran: boolean;
   /** Why the build is not complete, and what to do. Empty if it is complete. */
@@ -49,6 +51,13 @@ export interface AnsweredSubject {
   request_id: string | null;
   branch: Text;
   commit_hash: Text;
+}
+
+/** Test files that a queue left out, because other CI runs had proved them. */
+export interface ProvedPart {
+  test_files: Count;
+  /** Newest first. */
+  ci_runs: { ci_run_id: Uuid; ci_run: string }[];
 }
 
 export interface HandedOut {

@@ -3,6 +3,9 @@ import type { limits } from '../limits.js';
 import type { Text } from '../scalars.js';
 import type { GitHash, Sha256 } from './parameters.js';
 
+/** Seconds. */
+export type ProofAge = number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.proofMaxAgeSeconds>;
+
 /** Query of GET /proofs */
 export interface ProofQuery {
   /** The Git tree, in hex. */
@@ -12,7 +15,7 @@ export interface ProofQuery {
   /** The keys as nodes send them, with a comma between two. Default: none. */
   proof_keys: string & tags.MaxLength<typeof limits.proofKeysMaxCharacters> & tags.Pattern<'^([0-9a-f]{64}(,[0-9a-f]{64})*)?$'>;
   /** The CI run began at most so many seconds ago. */
-  max_age: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.proofMaxAgeSeconds>;
+  max_age: ProofAge;
   /** A file may have passed only when it was tried again. Default: false. */
   flaky_passes: boolean;
   /** The answer repeats it, so that a client recognizes the answer to its request. */

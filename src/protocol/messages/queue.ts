@@ -1,8 +1,10 @@
 import type { tags } from 'typia';
+import type { ProvedPart } from '../answers/completeness.js';
 import type { CasesOfName } from '../case-outcomes.js';
 import type { limits } from '../limits.js';
 import type { Count, Text, Uuid } from '../scalars.js';
 import type { Checkout, FailedPath, Links, ListedTestFile, NodeKey, Path, People, PlannedTestFile, TestFileList } from './parameters.js';
+import type { ProofAge } from './proof.js';
 
 /** POST /queues/queue */
 export interface QueueMessage extends NodeKey, People {
@@ -55,6 +57,11 @@ export interface TestQueueMessage extends NodeKey, People, Links, Checkout {
    * first in a build of more than a minute. Default: failing-first.
    */
   order?: QueueOrder;
+  /**
+   * The queue leaves out the test files that CI runs of the tree proved which began at most so many seconds ago. From the request that creates the
+   * queue; missing: it has all files.
+   */
+  proved_max_age?: ProofAge;
   /**
    * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL after each. If the queue was
    * made from another list, connecting fails, and a request with the list, or a pull, gets a 409.
@@ -110,6 +117,8 @@ export interface TestQueueAnswer {
   batch_index?: Count;
   /** Of the whole queue: in the answer to the first request of a process, if it has `wants_times` and gets new files. */
   forecast?: QueueForecast;
+  /** The test files that the queue leaves out: in the answer to the first request of a process, if it has `wants_times`. */
+  proved?: ProvedPart;
   /** Address of the build, if the request has skip_pull. */
   url?: string;
 }

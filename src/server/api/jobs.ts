@@ -53,13 +53,14 @@ async function performJob(store: Store, settings: JobSettings, job: string, inpu
 async function preparePost<K extends keyof Posts>(store: Store, settings: JobSettings, job: K, input: PostInput<K>): Promise<Prepared<K>> {
   const { prepare } = posts[job] as unknown as Post<Asked<K>, PreparedBy<K>>;
   // A worker thread plans whatever it is given.
-  const options = { pullCost: settings.pullCost, isWorker: true };
+  const { at } = input;
+  const options = { pullCost: settings.pullCost, isWorker: true, at };
   if ('asked' in input) {
     const { asked, columns, project } = input;
     return { project, prepared: (await prepare(store, asked, columns && new Suite(columns), options))! };
   }
   const { sent, list } = decode(job, input.body);
-  const project = input.project ?? (await authenticate(store.access, tokenInBody(sent), settings.tokenHeader));
+  const project = input.project ?? (await authenticate(store.access, tokenInBody(sent), settings.tokenHeader, at));
   const { asked, suite } = posts[job].read(sent, project, null) as Listing<Asked<K>>;
   const prepared = (await prepare(store, asked, suite, options))!;
   const isLarge = suite !== null && (suite.length >= POOLED_TEST_FILES || bytesIn(input.body) >= POOLED_BODY_BYTES);

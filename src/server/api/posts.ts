@@ -8,7 +8,7 @@ import { digest, type NodeKey, queueKey, splitKey, UNNAMED_CI_RUN } from '../eng
 import { type CaseReport, encodeCases } from '../engine/pieces/case-report.js';
 import type { NodeLinks, Checkout as NotedCheckout, ToldByNode } from '../engine/ports/ci-runs.js';
 import type { NewRun } from '../engine/ports/recordings.js';
-import type { Store } from '../engine/ports/store.js';
+import type { Millis, Store } from '../engine/ports/store.js';
 import { boundFailed } from '../engine/queue/failed.js';
 import type { BatchReport, CancelRequest, HeartbeatRequest, QueueRequest } from '../engine/queues.js';
 import { newRun } from '../engine/recordings.js';
@@ -17,6 +17,7 @@ import type { ListName } from '../engine/suites/list-in-body.js';
 import { NOTHING_PLANNED, type PlanOptions, planQueue, planSplit } from '../engine/suites/plan-suite.js';
 import { type Suite, type SuiteColumns, suiteOf } from '../engine/suites/suite.js';
 import type { CachedSuite } from '../engine/suites/suite-cache.js';
+import type { AskedProved } from '../engine/suites/unproved-files.js';
 import { type PlanSubject, preparePlan } from '../insight/what-if/prepare-plan.js';
 import { apiErrors } from './errors.js';
 import { toBuildSubsetMessage } from './read/build.js';
@@ -58,6 +59,8 @@ interface QueueAsked {
   sizes: readonly number[];
   /** Files that failed last, and new ones, go first. Only clients that report failures gain by it. */
   failingFirst: boolean;
+  /** See planQueue. */
+  proved: AskedProved | null;
   /** The fields of the request that the answer repeats. */
   echo: object | null;
 }
@@ -108,7 +111,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     told: null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
-  return { asked: { request, sizes: [], failingFirst: false, echo: null }, suite };
+  return { asked: { request, sizes: [], failingFirst: false, proved: null, echo: null }, suite };
 }
 
 /** POST /v2/queues/queue */
@@ -134,7 +137,12 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
   if (suite && sizes.length !== 0 && sizes.length !== suite.length)
     throw apiErrors.invalid({ sizes: [`has ${sizes.length} entries for ${suite.length} distinct paths`] });
   const echo = message.wants_times ? { node_uuid, batch_index } : null;
-  return { asked: { request, sizes, failingFirst: order === 'failing-first', echo }, suite };
+  const { checkout = null } = request.told ?? {};
+  const proved =
+    message.proved_max_age !== undefined && checkout?.tree && checkout.doubt === null
+      ? { tree: checkout.tree, keys: checkout.keys, maxAge: message.proved_max_age }
+      : null;
+  return { asked: { request, sizes, failingFirst: order === 'failing-first', proved, echo }, suite };
 }
 
 /** POST /v2/queues/heartbeat */
@@ -198,11 +206,11 @@ function toCases(sent: RawParameters): Listing<CaseReport[]> {
   return { asked, suite: null };
 }
 
-function prepareQueue(store: Store, { request, sizes, failingFirst, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
+function prepareQueue(store: Store, { request, sizes, failingFirst, proved, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
   // A pull brings no list.
   if (!suite) return { request, echo, planned: NOTHING_PLANNED };
   const { key, wantsLastSplit: repeatsNewest, pieces } = request;
-  const planning = planQueue(store, key, suite, { repeatsNewest, sizes, pieces, failingFirst }, options);
+  const planning = planQueue(store, key, suite, { repeatsNewest, sizes, pieces, failingFirst, proved }, options);
   return planning.then(planned => planned && { request, echo, planned });
 }
 
@@ -246,11 +254,15 @@ export interface Prepared<K extends keyof Posts> {
 }
 
 /** The input of a thread that prepares a POST: the body, or what it asks for when its suite is cached. */
-export type PostInput<K extends keyof Posts = keyof Posts> =
+export type PostInput<K extends keyof Posts = keyof Posts> = {
+  /** When the request came. */
+  at: Millis;
+} & (
   | {
       /** The pieces that were received. */
       body: Uint8Array[];
       /** Null: the token is in the body. */
       project: number | null;
     }
-  | { asked: Asked<K>; columns: SuiteColumns | null; project: number };
+  | { asked: Asked<K>; columns: SuiteColumns | null; project: number }
+);

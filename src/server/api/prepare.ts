@@ -54,7 +54,7 @@ async function prepareLarge<K extends keyof Posts>(
   const sooner = () => (owner === null ? null : prepareCached(context, job, { body, token }, owner));
   const ready = await sooner();
   if (ready && 'prepared' in ready) return ready;
-  return jobs.post(job, { body, project }, owner, hasLeft, sooner);
+  return jobs.post(job, { body, project, at: now() }, owner, hasLeft, sooner);
 }
 
 /** Prepares a large body whose suite is cached, without parsing its list. Null: a worker thread must decode the whole body. */
@@ -84,17 +84,17 @@ function prepareHere<K extends keyof Posts>(
   project: number,
   cached: Suite | null,
 ): Soon<Prepared<K> | PostInput<K>> {
-  const { store, summarizer, pullCost } = context;
+  const { store, summarizer, pullCost, now } = context;
   const post = posts[job];
   const { asked, suite } = post.read(sent, project, cached);
   // A new queue is planned with what batches of the project cost. With a cached suite, that was asked before.
   const learning =
     suite && !cached && isQueueJob(job) ? summarizer.learnFirst(project, (asked as Asked<'prepareQueue'>).request.key) : undefined;
   const preparing: Soon<object | null> = whenKnown(learning, () =>
-    post.prepare(store, asked as never, suite, { pullCost, isWorker: false }),
+    post.prepare(store, asked as never, suite, { pullCost, isWorker: false, at: now() }),
   );
   return whenKnown(preparing, prepared =>
-    prepared ? ({ project, prepared } as Prepared<K>) : ({ asked, columns: suite?.columns ?? null, project } as PostInput<K>),
+    prepared ? ({ project, prepared } as Prepared<K>) : ({ asked, columns: suite?.columns ?? null, project, at: now() } as PostInput<K>),
   );
 }
 

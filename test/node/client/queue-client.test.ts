@@ -27,7 +27,7 @@ function clientOf(pulled: readonly (object | Error)[], heartbeat: () => void = (
 const batch = (id: number, ...paths: string[]) => ({ paths, batch_id: id });
 const END = { paths: [], batch_id: null };
 const NONE = { recorded: [], failed: [] };
-const events = () => ({ standBy: vi.fn(async () => true), recorded: vi.fn() });
+const events = () => ({ standBy: vi.fn(async () => true), leftOut: vi.fn(), recorded: vi.fn() });
 const heartbeatsIn = (sent: readonly { path: string }[]) => sent.filter(({ path }) => path === '/v2/queues/heartbeat').length;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
@@ -101,6 +101,19 @@ it('waits also when nothing is left as it comes', async () => {
   const told = events();
   expect((await client.firstBatch(told))?.files.map(({ path }) => path)).toEqual(['b.js']);
   expect(told.standBy).toHaveBeenCalledOnce();
+});
+
+it('tells which files the queue leaves out, if it has others or not', async () => {
+  const proved = { test_files: 2, ci_runs: [{ ci_run_id: 'x', ci_run: '7' }] };
+  for (const first of [
+    { ...batch(0, 'a.js'), proved },
+    { ...END, proved },
+  ]) {
+    const { client } = clientOf([first]);
+    const told = events();
+    await client.firstBatch(told);
+    expect(told.leftOut.mock.calls).toEqual([[proved]]);
+  }
 });
 
 it('does not wait if its times cannot be recorded', async () => {

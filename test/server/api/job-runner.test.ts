@@ -25,7 +25,7 @@ function runner() {
   const { jobs } = held;
   const asked = { branch: 'main', path: 'a_test.rb', now: 0 };
   const history = (asker: Asker) => jobs.read('fileHistory', { project: asker.project, ...asked }, asker);
-  const split = () => jobs.post('prepareSplit', { body: [], project: 1 }, 1, () => false);
+  const split = () => jobs.post('prepareSplit', { body: [], project: 1, at: 0 }, 1, () => false);
   return { ...held, history, split };
 }
 
@@ -59,7 +59,7 @@ it('large suites get a 503 when too many of their project wait, and those that w
 
 it('large bodies leave a thread to smaller ones', async () => {
   const { jobs, split, began, end } = runner();
-  const record = () => jobs.post('prepareSubset', { body: [new Uint8Array(LARGE_BODY_BYTES)], project: 2 }, 2, () => false);
+  const record = () => jobs.post('prepareSubset', { body: [new Uint8Array(LARGE_BODY_BYTES)], project: 2, at: 0 }, 2, () => false);
   const all: Promise<unknown>[] = [record(), record(), record()];
   await nextTurn();
   all.push(split());

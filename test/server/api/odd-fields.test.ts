@@ -60,6 +60,7 @@ const ofNodes: Readonly<Record<string, Fields[]>> = {
       paths,
       sizes: [1, 2],
       order: 'failing-first',
+      proved_max_age: 60,
       skip_pull: false,
       pieces: 'pytest',
     }),

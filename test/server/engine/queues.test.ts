@@ -29,13 +29,13 @@ const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest =>
   told: null,
 });
 
-const ASKED = { repeatsNewest: false, sizes: [], pieces: null, failingFirst: false };
+const ASKED = { repeatsNewest: false, sizes: [], pieces: null, failingFirst: false, proved: null };
 
 it('a pull that ends the lease of a silent node reports it, even if the node comes back before the change is on disk', async () => {
   let uptime = 0;
   const lease = { silenceMilliseconds: Infinity, factor: 1, graceMilliseconds: GRACE, uptime: () => uptime, uptimeAt: () => uptime };
   const store = memoryStore({ lease });
-  const planned = (await planQueue(store, key, suite, ASKED, { isWorker: false, pullCost: 0 }))!;
+  const planned = (await planQueue(store, key, suite, ASKED, { isWorker: false, pullCost: 0, at: NOW }))!;
   const first = await whenSaved(pull(store, requestOf(0, true), planned, waitingCaller, NOW));
   await settle(store, key, first!.batch!.seq, true, NOW);
   uptime = 100 * GRACE;
@@ -52,7 +52,7 @@ it('a pull whose client has left tells nothing of its node: neither a restart, n
   const store = memoryStore({
     lease: { silenceMilliseconds: Infinity, factor: 1, graceMilliseconds: GRACE, uptime: () => 0, uptimeAt: () => 0 },
   });
-  const planned = (await planQueue(store, key, suite, ASKED, { isWorker: false, pullCost: 0 }))!;
+  const planned = (await planQueue(store, key, suite, ASKED, { isWorker: false, pullCost: 0, at: NOW }))!;
   const handed: number[] = [];
   for (let isFirst = true; ; isFirst = false) {
     const pulled = await whenSaved(pull(store, requestOf(0, isFirst), isFirst ? planned : NO_PLAN, waitingCaller, NOW));

@@ -1,6 +1,7 @@
 import { bytesIn } from '../../../base/bytes.js';
 import { pluralize } from '../../../base/plural.js';
 import { orElse, type Soon, whenKnown } from '../../../base/soon.js';
+import type { ProvedPart } from '../../../protocol/answers/completeness.js';
 import { limits } from '../../../protocol/limits.js';
 import type {
   CancelAnswer,
@@ -49,9 +50,9 @@ interface QueueEncoding {
   /**
    * The end of the queue, or the answer to a request that takes nothing.
    * @param url the address of the build; null: the request was to take a batch
-   * @param echo the fields of the request that the answer repeats
+   * @param more other fields
    */
-  empty(pulled: Pulled, url: string | null, echo: object | null): object;
+  empty(pulled: Pulled, url: string | null, more: object | null): object;
   /**
    * @param files the files of the batch, as a JSON array
    * @param cuts of the queue, encoded; null: no file of the batch is a piece
@@ -98,12 +99,12 @@ const version2: QueueEncoding = {
   job: 'prepareTestQueue',
   ciRun: 'test_queue_id',
   connectFailed: () => CONNECT_FAILED,
-  empty: ({ standsBy, wasRecorded }, url, echo): TestQueueAnswer => ({
+  empty: ({ standsBy, wasRecorded }, url, more): TestQueueAnswer => ({
     paths: [],
     batch_id: null,
     ...(standsBy && { pull_again_in: STANDBY_PULL_SECONDS }),
     ...(wasRecorded && { is_recorded: true }),
-    ...echo,
+    ...more,
     ...(url !== null && { url }),
   }),
   batch(_, batch, encoded, cuts, echo, more) {
@@ -175,7 +176,7 @@ function answerPulled(context: Context, request: Request, prepared: PreparedQueu
   if (batch) return answerBatch(context, request, prepared, pulled, batch, encoding);
   if (request.wantsText) return lines([]);
   const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
-  return json(200, encoding.empty(pulled, url, echo));
+  return json(200, encoding.empty(pulled, url, echo && { ...echo, ...provedPart(queue, asked.isFirstRequest) }));
 }
 
 function answerBatch(
@@ -198,6 +199,7 @@ function answerBatch(
               ...(echo && decision && { learned: learnedBy(decision) }),
               ...(planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) }),
               ...(wasRecorded && { is_recorded: true }),
+              ...(echo && provedPart(queue, isFirstRequest)),
             };
             const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, cuts, echo, more);
             answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
@@ -212,6 +214,11 @@ function answerBatch(
   );
 }
 
+/** What the queue leaves out, for the first answer to a process. */
+function provedPart({ list: { proved } }: QueueInfo, isFirstRequest: boolean): { proved: ProvedPart } | null {
+  return proved && isFirstRequest ? { proved: { test_files: proved.test_files, ci_runs: proved.ci_runs } } : null;
+}
+
 function queueForecast(
   { list }: QueueInfo,
   batch: Batch,
@@ -221,7 +228,7 @@ function queueForecast(
 ): QueueForecast {
   const secondsUntil = (at: Millis | undefined) => (at === undefined ? null : Math.max(0, at - now) / 1000);
   return {
-    test_files: list.test_files,
+    test_files: list.test_files - (list.proved?.test_files ?? 0),
     unknown_files,
     share: end && decisionOf(batch)!.share,
     ends_in: secondsUntil(end?.at),

@@ -1,12 +1,12 @@
 import { agree, pluralize } from '../../../base/plural.js';
-import type { CompletenessAnswer } from '../../../protocol/answers/completeness.js';
+import type { CompletenessAnswer, ProvedPart } from '../../../protocol/answers/completeness.js';
 import { limits } from '../../../protocol/limits.js';
-import { runsSince } from '../builds.js';
-import { shortDigest } from '../keys.js';
 import type { Run } from '../ports/builds.js';
 import type { Store } from '../ports/store.js';
-import { type Assigned, type CompletenessSubject, findAssigned } from './assigned.js';
+import type { Assigned, CompletenessSubject } from './assigned.js';
 import { type Comparison, compare } from './compare.js';
+import { evidenceOf } from './evidence.js';
+import { type LeftOutFiles, leftOutFiles } from './left-out-files.js';
 
 /** A CI run, as the gate sees it. */
 export interface Compared {
@@ -15,29 +15,28 @@ export interface Compared {
   /** Those that count: each names the CI run, or none. */
   runs: readonly Run[];
   nodesCame: readonly number[];
+  /** The files that its queue left out; null: none. */
+  leftOut: LeftOutFiles | null;
   /** It lacks its subject, because requests that ask the same share a comparison. */
   answer: Omit<CompletenessAnswer, 'about'>;
 }
 
 /** Compares a CI run with what was assigned. */
 export async function compareCiRun(store: Store, subject: CompletenessSubject): Promise<Compared> {
-  const { project, build: key, node_build_id, ci_build_id, allowsEmpty = false } = subject;
-  const assigned = await findAssigned(store, subject);
-  const build = await store.builds.find(project, key);
-  const id = node_build_id ?? ci_build_id;
-  const ciRun = id === undefined ? null : shortDigest(id);
-  // A run that names no CI run may belong to this one.
-  const runs = (await runsSince(store.builds, build, assigned?.since ?? null)).filter(
-    ({ ci_run }) => ciRun === null || ci_run === 0 || ci_run === ciRun,
-  );
+  const { allowsEmpty = false, build: key } = subject;
+  const evidence = await evidenceOf(store, subject);
+  const { assigned, build, runs } = evidence;
+  const leftOut = assigned && (await leftOutFiles(store, subject.project, key, assigned));
   const comparison = compare(assigned?.handed ?? new Map(), runs, key.node_total, { ...assigned, allowsEmpty });
   const full: number[] = [];
   for (const node of new Set([...comparison.handed_out_not_recorded.map(({ node_index }) => node_index), ...comparison.lostReruns])) {
     if (build && (await store.builds.runs(build.number, node)).length >= limits.runsPerNode) full.push(node);
   }
-  const withFiles = runs.filter(({ paths }) => paths.length > 0);
-  const noTestRan = withFiles.length > 0 && withFiles.every(({ has_no_test }) => has_no_test);
-  const { errors, mayBeEmpty } = incompleteness(assigned, comparison, { runs: runs.length, full, allowsEmpty, noTestRan });
+  // Tests of the files that it left out ran.
+  const noTestRan = evidence.noTestRan && !leftOut;
+  const own = incompleteness(assigned, comparison, { runs: runs.length, full, allowsEmpty, noTestRan });
+  const errors = [...(leftOut?.doubt ? [leftOut.doubt] : []), ...own.errors];
+  const mayBeEmpty = own.mayBeEmpty && errors.length === own.errors.length;
   const { handed_out_not_recorded, recorded_without_time } = comparison;
   const areAllListed = Math.max(handed_out_not_recorded.length, recorded_without_time.length) <= limits.completenessEntries;
   const answer = {
@@ -45,6 +44,7 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
     kind: assigned?.kind ?? null,
     test_files: comparison.test_files,
     recorded: comparison.recorded,
+    ...(leftOut && { proved: provedPart(leftOut) }),
     no_test_ran: noTestRan,
     errors,
     may_be_empty: mayBeEmpty && areAllListed,
@@ -59,7 +59,11 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
     nodes_came: cut(comparison.nodes_came),
     nodes_never_came: cut(comparison.nodes_never_came),
   };
-  return { assigned, runs, nodesCame: comparison.nodes_came, answer };
+  return { assigned, runs, nodesCame: comparison.nodes_came, leftOut, answer };
+}
+
+function provedPart({ paths, ciRuns }: LeftOutFiles): ProvedPart {
+  return { test_files: paths.size, ci_runs: ciRuns.map(({ id, ci_run }) => ({ ci_run_id: id, ci_run })) };
 }
 
 function cut<T>(list: readonly T[]): T[] {

@@ -1,11 +1,12 @@
 import { pluralize } from '../../../base/plural.js';
 import { limits } from '../../../protocol/limits.js';
-import { type CompletenessSubject, findPlan } from '../completeness/assigned.js';
+import { findPlan } from '../completeness/assigned.js';
+import { silentNode, subjectOf } from '../completeness/checkouts.js';
 import { compareCiRun } from '../completeness/completeness.js';
+import { type Outcomes, outcomesOf } from '../completeness/outcomes.js';
 import type { CiRun, NotedNode } from '../ports/ci-runs.js';
-import type { Store } from '../ports/store.js';
+import type { Millis, Store } from '../ports/store.js';
 import { Refusal } from '../refusal.js';
-import { type Outcomes, outcomesOf } from './outcomes.js';
 
 /** What is known of how the test files of a CI run ended. */
 export interface Judgement<Of> {
@@ -21,12 +22,16 @@ export interface Judgement<Of> {
 export interface EndedFiles {
   /** The nodes that came, ascending. */
   nodes: readonly number[];
+  /** The CI runs that proved the files that its queue left out. */
+  provedBy: readonly CiRun[];
   outcomes: Outcomes;
 }
 
 /** How the files of a CI run ended, in short. */
 export interface EndedInShort extends Record<'failed' | 'flaky' | 'untold', SomePaths> {
   nodes: readonly number[];
+  /** When the oldest CI run began that proved files which its queue left out; null: the queue has all files. */
+  provedSince: Millis | null;
   /** The number of test files and pieces. */
   test_files: number;
   /** Of these, those whose tests were all skipped. */
@@ -51,19 +56,17 @@ export interface KeptJudgement {
 /** Finds out how the files of a CI run ended. */
 export async function judge(store: Store, ciRun: CiRun): Promise<Judgement<EndedFiles>> {
   const none = { listDigest: null, ended: null };
-  // The id may be cut.
-  if (ciRun.ci_run.length >= limits.ciRunCharacters) return { ...none, gap: 'its id is too long to be known whole' };
-  const { assigned, runs, nodesCame, answer } = await compareCiRun(store, subjectOf(ciRun));
+  const subject = subjectOf(ciRun);
+  if (!subject) return { ...none, gap: 'its id is too long to be known whole' };
+  const { assigned, runs, nodesCame, leftOut, answer } = await compareCiRun(store, subject);
   if (!assigned) return { ...none, gap: `it is not complete: ${answer.errors[0]}` };
   const listDigest = assigned.info.list.digest;
   if (answer.errors.length > 0) return { listDigest, gap: `it is not complete: ${answer.errors[0]}`, ended: null };
   // What its nodes told is of another split.
   if (assigned.info.id !== ciRun.plan) return { listDigest, gap: 'its nodes used two splits', ended: null };
-  return { listDigest, gap: null, ended: { nodes: nodesCame, outcomes: outcomesOf(assigned.handed, runs, ciRun.digest) } };
-}
-
-function subjectOf({ project, kind, commit_hash, branch, node_total, ci_run }: CiRun): CompletenessSubject {
-  return { project, build: { commit_hash, branch, node_total }, [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: ci_run };
+  const outcomes = outcomesOf(assigned.handed, runs, ciRun.digest);
+  for (const path of leftOut?.paths ?? []) outcomes.passed.push(path);
+  return { listDigest, gap: null, ended: { nodes: nodesCame, provedBy: leftOut?.ciRuns ?? [], outcomes } };
 }
 
 /** The judgement of a CI run in short, which is read from the summary of its build if that has it. */
@@ -79,7 +82,10 @@ export async function judgementToKeep(store: Store, ciRun: CiRun): Promise<KeptJ
   const revision = await revisionOf(store, ciRun);
   try {
     const { listDigest, ended } = inShort(await judge(store, ciRun));
-    return listDigest === null || !ended ? null : { ci_run_id: ciRun.id, revision, list_digest: listDigest, ended };
+    // What becomes known of the CI runs that proved some of its files would not be seen.
+    return listDigest === null || !ended || ended.provedSince !== null
+      ? null
+      : { ci_run_id: ciRun.id, revision, list_digest: listDigest, ended };
   } catch (error) {
     // Its plan has expired, or it is too large.
     if (error instanceof Refusal) return null;
@@ -91,6 +97,7 @@ export async function judgementToKeep(store: Store, ciRun: CiRun): Promise<KeptJ
 async function keptJudgement(store: Store, ciRun: CiRun): Promise<KeptJudgement | null> {
   const { project, id, plan: planId } = ciRun;
   const subject = subjectOf(ciRun);
+  if (!subject) return null;
   const ofBuild = async () => {
     const build = await store.builds.find(project, subject.build);
     const summary = build && (await store.summaries.get(build.number));
@@ -113,6 +120,7 @@ function inShort({ ended, ...rest }: Judgement<EndedFiles>): Judgement<EndedInSh
     ...rest,
     ended: {
       nodes: ended.nodes,
+      provedSince: ended.provedBy.length === 0 ? null : Math.min(...ended.provedBy.map(({ created_at }) => created_at)),
       test_files: failed.length + flaky.length + untold.length + passed.length + skipped.length,
       skipped: skipped.length,
       failed: some(failed, 1),
@@ -124,8 +132,8 @@ function inShort({ ended, ...rest }: Judgement<EndedFiles>): Judgement<EndedInSh
 
 /** Why it is not known how each file of a complete CI run ended, and on which tree; null: it is known. @param nodes what its nodes told */
 export function untoldText(came: readonly number[], nodes: readonly NotedNode[], untold: SomePaths): string | null {
-  const silent = came.find(index => !nodes.some(({ node_index }) => node_index === index));
-  if (silent !== undefined) return `node ${silent} did not tell its tree`;
+  const silent = silentNode(came, nodes);
+  if (silent !== null) return silent;
   return untold.count === 0 ? null : `nobody told how ${firstOf(untold)} ended: its client tells no outcomes, or died`;
 }
 

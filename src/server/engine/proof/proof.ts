@@ -1,16 +1,14 @@
 import { agree } from '../../../base/plural.js';
-import type { CiRun, NotedNode } from '../ports/ci-runs.js';
+import { CI_RUNS_OF_TREE, doubtOf, nodesOf, nodeWithOtherKeys, type TreeAndKeys } from '../completeness/checkouts.js';
+import type { CiRun } from '../ports/ci-runs.js';
 import type { Millis, Store } from '../ports/store.js';
 import { type EndedInShort, firstOf, judgeInShort, untoldText } from './judgement.js';
 
 /** What is to be proved: that these files passed in this tree. */
-export interface ProofQuestion {
+export interface ProofQuestion extends TreeAndKeys {
   project: number;
-  tree: string;
   /** See list-digest.ts. */
   listDigest: string;
-  /** Sorted. */
-  keys: readonly string[];
   /** The CI run must have begun after this time. */
   since: Millis;
   /** A file may have passed only when it was tried again. */
@@ -28,13 +26,10 @@ export interface Proof {
   missingKeys: string[];
 }
 
-/** CI runs of one tree that are looked at, newest first: more than a tree has in practice. */
-const MOST_CI_RUNS = 20;
-
 /** Finds a CI run that proves what is asked, or the first thing that speaks against the one that comes closest. Any doubt speaks against it. */
 export async function prove(store: Store, question: ProofQuestion): Promise<Proof> {
   let closest: Finding | null = null;
-  for (const ciRun of await store.ciRuns.ofTree(question.project, question.tree, MOST_CI_RUNS)) {
+  for (const ciRun of await store.ciRuns.ofTree(question.project, question.tree, CI_RUNS_OF_TREE)) {
     const finding = await findingOf(store, question, ciRun);
     if (finding.reason === null) return finding;
     if (!closest || finding.steps > closest.steps) closest = finding;
@@ -55,7 +50,7 @@ async function findingOf(store: Store, question: ProofQuestion, ciRun: CiRun): P
   const { tree, keys, since, listDigest, flakyPasses } = question;
   if (ciRun.created_at <= since) return against('it began too long ago', ciRun, 0);
   const nodes = await nodesOf(store, ciRun);
-  const keyNode = nodes.find(({ checkout }) => checkout?.tree === tree && checkout.keys.join() !== keys.join());
+  const keyNode = nodeWithOtherKeys(nodes, question);
   if (keyNode) {
     const missingKeys = keys.filter(key => !keyNode.checkout!.keys.includes(key));
     return against(`node ${keyNode.node_index} ran with another key`, ciRun, 1, { missingKeys });
@@ -66,22 +61,10 @@ async function findingOf(store: Store, question: ProofQuestion, ciRun: CiRun): P
   if (judged.listDigest !== listDigest && judged.listDigest !== null) return against('its nodes had another list of test files', ciRun, 3);
   const { gap, ended } = judged;
   if (!ended) return against(gap!, ciRun, 4);
+  if (ended.provedSince !== null && ended.provedSince <= since)
+    return against('a CI run that proved some of its files began too long ago', ciRun, 4);
   const reason = untoldText(ended.nodes, nodes, ended.untold) ?? failureOf(ended, flakyPasses);
   return reason === null ? { reason, ciRun, ended, missingKeys: [], steps: Infinity } : against(reason, ciRun, 5, { ended });
-}
-
-/** What the nodes of a CI run told: those of its queue and of its split, if it has both, because the runs of both count for each. */
-export async function nodesOf({ ciRuns }: Store, ciRun: CiRun): Promise<NotedNode[]> {
-  const both = (await ciRuns.ofBuild(ciRun.project, ciRun)).filter(({ digest }) => digest === ciRun.digest);
-  return (await Promise.all((both.length > 0 ? both : [ciRun]).map(({ id }) => ciRuns.nodes(id)))).flat();
-}
-
-/** Why the files of a node may not be those of a tree; null: they are. */
-export function doubtOf({ node_index, checkout }: NotedNode, tree: string): string | null {
-  if (!checkout) return `node ${node_index} did not tell its tree`;
-  if (checkout.tree === null) return `the tree of node ${node_index} is not known: ${checkout.doubt}`;
-  if (checkout.tree !== tree) return `node ${node_index} ran on another tree, ${checkout.tree}`;
-  return checkout.doubt === null ? null : `the files of node ${node_index} may differ from the tree: ${checkout.doubt}`;
 }
 
 function failureOf({ failed, flaky }: EndedInShort, flakyPasses: boolean): string | null {

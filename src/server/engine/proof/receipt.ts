@@ -1,11 +1,11 @@
 import { createPrivateKey } from 'node:crypto';
 import { type Envelope, signEnvelope } from '../../../base/dsse.js';
 import { STATEMENT_PAYLOAD, toStatement } from '../../../protocol/receipt.js';
+import { doubtOf, nodesOf } from '../completeness/checkouts.js';
 import type { CiRun } from '../ports/ci-runs.js';
 import type { Store } from '../ports/store.js';
 import { Refusal } from '../refusal.js';
 import { judge, untoldText } from './judgement.js';
-import { doubtOf, nodesOf } from './proof.js';
 
 /** A receipt that is to be signed. */
 export interface ReceiptQuestion {
@@ -39,6 +39,7 @@ export async function signedReceipt(store: Store, { ciRun, url, privateKey }: Re
     list_digest: listDigest!,
     keys: keys[0]!.split(',').filter(Boolean),
     command_digest: null,
+    proved_by: ended.provedBy.map(({ id }) => id),
     url,
   });
   return signEnvelope(STATEMENT_PAYLOAD, Buffer.from(JSON.stringify(statement)), createPrivateKey(privateKey));

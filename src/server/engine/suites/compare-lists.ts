@@ -1,4 +1,5 @@
 import { pluralize } from '../../../base/plural.js';
+import type { TreeAndKeys } from '../completeness/checkouts.js';
 
 /** Identifies the list of test files that a split or queue is made from. */
 export interface TestFileList {
@@ -10,6 +11,15 @@ export interface TestFileList {
    * list with such a path is cut. Missing: all files are whole, whatever their names.
    */
   pieces_for?: string;
+  /** Files of the list that the queue leaves out, because other CI runs proved them. Missing: it has all. */
+  proved?: LeftOut;
+}
+
+/** Test files that a queue leaves out. */
+export interface LeftOut extends TreeAndKeys {
+  test_files: number;
+  /** The CI runs that proved them, newest first. */
+  ci_runs: { ci_run_id: string; ci_run: string }[];
 }
 
 /** The list that a node sent to initialize a split or queue. */

@@ -12,11 +12,12 @@ import { encodeCuts } from '../pieces/cuts.js';
 import { pathsOfQueue, pathsOfSplit } from '../planned-files.js';
 import type { NewQueue, QueueInfo } from '../ports/queues.js';
 import type { NewSplit } from '../ports/splits.js';
-import type { Store } from '../ports/store.js';
+import type { Millis, Store } from '../ports/store.js';
 import { differenceOf, type SentList, type TestFileList } from './compare-lists.js';
 import { savedSeconds, withPieces, worthCutting } from './cut-suite.js';
 import { recentFailures } from './recent-failures.js';
 import type { Suite } from './suite.js';
+import { type AskedProved, unprovedFiles } from './unproved-files.js';
 
 /** Requests with at least this many test files are handled by a worker thread. */
 export const POOLED_TEST_FILES = 1000;
@@ -40,6 +41,8 @@ export interface PlanOptions {
   isWorker: boolean;
   /** The time that a node loses between two batches of a queue, as a weight. */
   pullCost: number;
+  /** When the request came. */
+  at: Millis;
 }
 
 /** Plans a split. Null: only a worker thread should do that. */
@@ -86,6 +89,8 @@ export interface QueueAsked {
   pieces: string | null;
   /** Files that failed last, and new ones, go first. */
   failingFirst: boolean;
+  /** Files that other CI runs proved are left out; null: none. */
+  proved: AskedProved | null;
 }
 
 /**
@@ -95,14 +100,18 @@ export async function planQueue(
   store: Store,
   key: QueueKey,
   suite: Suite,
-  { repeatsNewest, sizes, pieces, failingFirst }: QueueAsked,
+  { repeatsNewest, sizes, pieces, failingFirst, proved: asked }: QueueAsked,
   options: PlanOptions,
 ): Promise<Planned<NewQueue> | null> {
-  const { isWorker, pullCost } = options;
+  const { isWorker, pullCost, at } = options;
   const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
   if (queue) return compareLists('queue', queue.list, suite, isWorker, () => listedFiles(store, queue));
+  // CI runs are compared file by file.
+  if (asked && !isWorker) return null;
   const list = listOf(suite);
-  const whole = await estimates(store, key, suite, 'queue', options, sizes);
+  const unproved = asked && (await unprovedFiles(store, key.project, { suite, sizes }, asked, at));
+  const left = unproved ?? { suite, sizes };
+  const whole = await estimates(store, key, left.suite, 'queue', options, left.sizes);
   if (!whole) return null;
   const { node_total: nodeTotal } = key.build;
   const isGuessed = isMostlyGuessed(whole.seconds);
@@ -111,7 +120,7 @@ export async function planQueue(
   const worth = isGuessed ? null : await worthCutting(store, key.project, whole, { nodeTotal, cost, runner: pieces, isWorker });
   if (worth === 'worker') return null;
   // A file with the name of a piece could not be told from one.
-  const mayCut = worth && pieces !== null && !suite.strings().some(path => pieceOf(path));
+  const mayCut = worth && pieces !== null && !left.suite.strings().some(path => pieceOf(path));
   const cut = mayCut ? { ...withPieces(whole, worth), pieces_for: pieces } : null;
   const { files, cuts } = cut ?? { files: whole, cuts: null };
   const { weights } = files;
@@ -122,7 +131,7 @@ export async function planQueue(
   if (!first) return null;
   const expectation = simulateQueue(durations, { nodeTotal, pullCost: cost.pullCost, isGuessed });
   const plan = {
-    list: { ...list, ...(cut && { pieces_for: cut.pieces_for }) },
+    list: { ...list, ...(cut && { pieces_for: cut.pieces_for }), ...(unproved && { proved: unproved.leftOut }) },
     files: store.plans.encode(files),
     basis: encodeBasis(files),
     weights,
@@ -158,8 +167,9 @@ async function firstFiles(
   return chooseFirst({ failed, unmeasured }, options);
 }
 
-/** The paths that the list of a queue had. */
-async function listedFiles(store: Store, { id, list }: QueueInfo): Promise<string[]> {
+/** The paths that the list of a queue had; null: it left some out. */
+async function listedFiles(store: Store, { id, list }: QueueInfo): Promise<string[] | null> {
+  if (list.proved) return null;
   const paths = await pathsOfQueue(store, id);
   return list.pieces_for === undefined ? paths : [...new Set(paths.map(fileOfPiece))];
 }
@@ -191,12 +201,13 @@ async function compareLists(
   list: TestFileList,
   suite: Suite,
   isWorker: boolean,
-  planned: () => Promise<string[]>,
+  planned: () => Promise<string[] | null>,
 ): Promise<Planned<never> | null> {
   const sent = listOf(suite);
   if (list.digest === sent.digest) return { plan: null, sent: { ...sent, difference: null } };
   if (!isWorker && list.test_files >= POOLED_TEST_FILES) return null;
-  return { plan: null, sent: { ...sent, difference: differenceOf(plan, new Set(await planned()), new Set(suite.strings())) } };
+  const paths = await planned();
+  return { plan: null, sent: { ...sent, difference: paths && differenceOf(plan, new Set(paths), new Set(suite.strings())) } };
 }
 
 function listOf({ columns: { digest }, length }: Suite): TestFileList {

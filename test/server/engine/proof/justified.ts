@@ -38,25 +38,58 @@ export interface Asked {
   flakyPasses: boolean;
 }
 
+/** A CI run as it was played. */
+export interface PlayedCiRun {
+  id: string;
+  sent: readonly Sent[];
+  /** Its queue may leave out what other CI runs proved. */
+  leavesOut: boolean;
+}
+
 /**
  * Reports whether what was sent in a CI run justifies a proof, by the text of the guide. It knows nothing of the server, and does not ask whether the
  * gate calls the CI run complete.
+ *
+ * @param all CI runs of the project
  */
-export function isJustified(ciRun: string, sent: readonly Sent[], { tree, keys, list, since, flakyPasses }: Asked): boolean {
+export function isJustified(played: PlayedCiRun, asked: Asked, all: readonly PlayedCiRun[]): boolean {
+  if (!isOfTree(played, asked)) return false;
+  const { sent, leavesOut } = played;
+  const units = unitsOf(sent);
+  const listed = new Set([...units].map(fileOfPiece));
+  const leftOut = asked.list.filter(path => !listed.has(path));
+  // Each other file is in the list, in one or all of its pieces.
+  if (!isSame([...listed, ...leftOut], asked.list)) return false;
+  if (leftOut.length > 0 && !leavesOut) return false;
+  const others = all.filter(other => other !== played && isOfTree(other, asked));
+  if (!leftOut.every(path => others.some(other => passedIn(other.sent, path)))) return false;
+  return (leftOut.length > 0 || anyRan(sent)) && [...units].every(path => passed(path, sent, asked.flakyPasses));
+}
+
+/** Reports whether all nodes of a CI run ran on the tree, with the keys and the list. */
+function isOfTree({ id, sent }: PlayedCiRun, { tree, keys, list, since }: Asked): boolean {
   const begun = sent.filter(one => one.is === 'begun');
   const recorded = sent.filter(one => one.is === 'recorded');
   // A longer id may be cut.
-  if (ciRun.length >= 200 || begun.length === 0 || begun[0]!.at <= since) return false;
+  if (id.length >= 200 || begun.length === 0 || begun[0]!.at <= since) return false;
   const isRight = (checkout: ToldCheckout | null) =>
     checkout?.tree === tree && checkout.tree_doubt === undefined && isSame(checkout.proof_keys ?? [], keys);
   if (!begun.every(({ checkout, took }) => !took || isRight(checkout))) return false;
-  if (recorded.some(({ node, isNamed }) => isNamed && !begun.some(one => one.node === node && one.took))) return false;
-  if (sent.some(({ is }) => is === 'refused') || digestOfList(begun[0]!.list) !== digestOfList(list)) return false;
-  const units = new Set(sent.flatMap(one => (one.is === 'handed' ? one.path : [])));
-  // Each file is in the list, in one or all of its pieces.
-  if (!isSame([...new Set([...units].map(fileOfPiece))], list)) return false;
-  const didPass = recorded.some(({ files }) => files.some(({ outcome, time_execution }) => outcome !== 'skipped' && time_execution > 0));
-  return didPass && [...units].every(path => passed(path, sent, flakyPasses));
+  if (recorded.some(({ node, isNamed, files }) => isNamed && files.length > 0 && !begun.some(one => one.node === node && one.took)))
+    return false;
+  return !sent.some(({ is }) => is === 'refused') && digestOfList(begun[0]!.list) === digestOfList(list);
+}
+
+/** The files and pieces that were handed out. */
+const unitsOf = (sent: readonly Sent[]) => new Set(sent.flatMap(one => (one.is === 'handed' ? one.path : [])));
+
+const anyRan = (sent: readonly Sent[]) =>
+  sent.some(one => one.is === 'recorded' && one.files.some(({ outcome, time_execution }) => outcome !== 'skipped' && time_execution > 0));
+
+/** Reports whether a file passed, in all of its pieces that were handed out. */
+function passedIn(sent: readonly Sent[], path: string): boolean {
+  const units = [...unitsOf(sent)].filter(unit => fileOfPiece(unit) === path);
+  return units.length > 0 && anyRan(sent) && units.every(unit => passed(unit, sent, false));
 }
 
 /** Reports whether a file or piece passed, and was skipped or failed nowhere that would contradict it. */

@@ -5,7 +5,7 @@ import type { Client } from '../../../harness/client.js';
 import type { Clock } from '../../../harness/clock.js';
 import { type Fields, pathsIn, queueMessage, record, splitMessage, testFiles, timedTestFiles } from '../../../harness/messages.js';
 import { QueueNode } from '../../../harness/queue-node.js';
-import type { Sent, SentFile, ToldCheckout } from './justified.js';
+import type { PlayedCiRun, Sent, SentFile, ToldCheckout } from './justified.js';
 
 export const LONG = 'tests/test_0.py';
 export const LIST = [LONG, ...Array.from({ length: 5 }, (_, i) => `tests/test_${i + 1}.py`)];
@@ -61,6 +61,7 @@ const ciRun = fc.record({
   commit_hash: fc.constantFrom('c0ffee1', 'c0ffee1', 'c0ffee2'),
   branch: fc.constantFrom('main', 'main', 'other'),
   days: fc.constantFrom(0, 0, 0, 4),
+  leavesOut: fc.boolean(),
 });
 
 /** CI runs of one project, and what goes wrong in them. */
@@ -77,9 +78,8 @@ type Fault = Situation['faults'][number];
 type FileFault = (typeof FILE_FAULTS)[number];
 
 /** A CI run as it was played. */
-export interface Played {
+export interface Played extends PlayedCiRun {
   key: string;
-  id: string;
   sent: Sent[];
   /** Nothing of what it did, or others did in its name, may keep it from proving the tree. */
   isFaultless: boolean;
@@ -154,7 +154,8 @@ class RandomCiRun {
     // Other CI runs of the build may share its split, its recordings without an id, or its name.
     for (const other of others) other.isFaultless = false;
     const known = all.get(key);
-    this.played = known ?? { key, id: this.id, sent: [], isFaultless: faults.length === 0 && others.length === 0 };
+    this.played = known ?? { key, id: this.id, sent: [], leavesOut: false, isFaultless: faults.length === 0 && others.length === 0 };
+    this.played.leavesOut ||= this.isQueue && run.leavesOut;
     all.set(key, this.played);
   }
 
@@ -208,7 +209,8 @@ class RandomCiRun {
       const { node, fault } = process;
       const paths = fault === 'another list' ? LIST.slice(1) : this.list;
       const told = this.#checkoutOf(process);
-      const fields: Fields = { ...this.build, ...(this.inPieces && { pieces: 'pytest' }), sends_heartbeats: true };
+      const proved = this.run.leavesOut && { proved_max_age: 604_800 };
+      const fields: Fields = { ...this.build, ...(this.inPieces && { pieces: 'pytest' }), ...proved, sends_heartbeats: true };
       const isCommercial = fault === 'a commercial client';
       const puller = isCommercial
         ? new CommercialNode(this.client, { ...this.build, node_index: node, node_build_id: this.id })
