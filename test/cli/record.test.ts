@@ -85,6 +85,17 @@ describe('ballast record', () => {
     );
   });
 
+  it.each<[what: string, flags: string[], outcome: string | undefined]>([
+    ['by its exit code', ['--exit-code', '1'], 'failed'],
+    ['by its report', ['--exit-code', '0'], 'failed'],
+    ['by neither, as the exit code is trusted', ['--exit-code', '0', '--trust-exit-code'], undefined],
+  ])('takes each file for one that may have failed if the run failed in an unknown file: %s', async (_, flags, outcome) => {
+    const [server, suite] = [await shared.project(), suiteWith(['tests/unit/test_cart.py'], 'pytest')];
+    const { stdout } = await suite.run(server, 0, ['record', 'pytest.xml', '--json', ...flags]);
+    const [file] = (JSON.parse(stdout) as { test_files: { outcome?: string }[] }).test_files;
+    expect(file!.outcome).toBe(outcome);
+  });
+
   it('says what its reports name instead of the files of the list', async () => {
     const [server, suite] = [await shared.project(), suiteWith([], 'surefire')];
     expect(await suite.run(server, 0, ['record', '*.xml', '--files-from', '-'], {}, 'a.b.CartTest\n')).toMatchObject(

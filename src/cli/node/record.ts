@@ -5,12 +5,12 @@ import { UsageError } from '../../base/usage-error.js';
 import { type BuildNode, detectValue, identify } from '../../node/ci/identity.js';
 import { Api } from '../../node/client/api.js';
 import {
-  allFailed,
   emptyFile,
   type FailurePolicy,
   failureReason,
   type RecordedFile,
   recordedFile,
+  withFailure,
 } from '../../node/client/batch-results.js';
 import { assertTestsRan } from '../../node/client/completeness.js';
 import { recordRun } from '../../node/client/record-run.js';
@@ -60,11 +60,12 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const reason = failureReason({ failed: isPassed ? failed : [], unreadable: [], unreported }, options);
   // If the command succeeded, the files in no report had nothing to run.
   const isScheduled = isPassed && reason === null;
+  // A file that is not recorded, such as an unknown one, says nothing about those that are.
+  const hasFailed = exitCode !== undefined && (!isPassed || (failed.length > 0 && !options.trustExitCode));
   if (unreported.length > 0) warnOfUnreported(unreported, listed!.length, isScheduled);
   const ofReports = [...byFile].map(([path, result]) => recordedFile(path, result));
   const recorded: RecordedFile[] = [
-    // The runner failed, and no report names a file that did.
-    ...(exitCode !== undefined && !isPassed && failed.length === 0 ? allFailed(ofReports) : ofReports),
+    ...withFailure(ofReports, hasFailed),
     ...(isScheduled ? notReported : []).map(path => (isEmpty(path) ? emptyFile(path) : { path, time_execution: 0 })),
   ];
   if (recorded.length === 0)

@@ -72,8 +72,12 @@ export function emptyFile(path: string): RecordedFile {
   return { path, time_execution: 0, ran: true, no_test: true, outcome: 'skipped' };
 }
 
-/** Marks all files as failed: a test run failed, and no file is known to have. */
-export function allFailed(files: readonly RecordedFile[]): RecordedFile[] {
+/** Returns what to record after a test run. If it failed, and none of the recorded files did, each of them may have. */
+export function withFailure(recorded: RecordedFile[], hasFailed: boolean): RecordedFile[] {
+  return hasFailed && recorded.every(({ outcome }) => outcome !== 'failed') ? allFailed(recorded) : recorded;
+}
+
+function allFailed(files: readonly RecordedFile[]): RecordedFile[] {
   return files.map(file => ({ ...file, outcome: 'failed' }));
 }
 

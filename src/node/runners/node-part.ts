@@ -9,7 +9,7 @@ import type { Environment } from '../ci/systems.js';
 import { toldByNode } from '../ci/told-by-node.js';
 import { parseServer } from '../client/address.js';
 import { Api, ServerUnreachable } from '../client/api.js';
-import { allFailed, type RecordedFile, recordedFile } from '../client/batch-results.js';
+import { type RecordedFile, recordedFile, withFailure } from '../client/batch-results.js';
 import { assertTestsRan } from '../client/completeness.js';
 import { estimateText, type PlannedFile } from '../client/planned-file.js';
 import { recordRun } from '../client/record-run.js';
@@ -110,13 +110,12 @@ export class NodePart {
    * result.
    * @param results by pathOf, of the files that ran to their end
    * @param isEnding a signal ends the job: one attempt must do
-   * @param hasFailed the test runner fails. If no file did, it may be any of them
+   * @param hasFailed the test runner fails
    */
   async record(results: ReadonlyMap<string, FileResult>, { isEnding = false, hasFailed = false } = {}): Promise<void> {
     const paths = this.state.files.map(({ path }) => path);
     const recorded = paths.flatMap(path => (results.has(path) ? [recordedFile(path, results.get(path)!)] : []));
-    const isExplained = !hasFailed || [...results.values()].some(({ isFailed }) => isFailed);
-    if (recorded.length > 0) await this.#record(isExplained ? recorded : allFailed(recorded), isEnding);
+    if (recorded.length > 0) await this.#record(withFailure(recorded, hasFailed), isEnding);
     const missing = paths.filter(path => !results.has(path));
     if (missing.length > 0)
       throw new FilesNotRun(

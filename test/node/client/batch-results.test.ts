@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resultFromExitCode, resultFromReports } from '../../../src/node/client/batch-results.js';
+import { type RecordedFile, resultFromExitCode, resultFromReports, withFailure } from '../../../src/node/client/batch-results.js';
 import type { PlannedFile } from '../../../src/node/client/planned-file.js';
 import { ListedFiles } from '../../../src/node/reports/known-files.js';
 import type { FileResult } from '../../../src/node/reports/report-results.js';
@@ -52,6 +52,19 @@ it('a batch with reports ran files that are known to have nothing to run, if its
   const isEmpty = (path: string) => path === 'b';
   expect(resultFromReports(files, reports({ a: {} }), true, isEmpty).recorded).toEqual(timed({ a: 1, b: 'ran', c: 0 }));
   expect(resultFromReports(files, reports({ a: {} }), false, isEmpty).failed).toEqual(['b', 'c']);
+});
+
+it.each<[what: string, recorded: Parameters<typeof timed>[0], failed: boolean, expected: Parameters<typeof timed>[0]]>([
+  ['passed leaves its outcomes', { a: 1, b: FLAKY, c: FAILED_TIME }, false, { a: 1, b: FLAKY, c: FAILED_TIME }],
+  ['failed with a recorded file leaves the others', { a: 1, b: FAILED_TIME }, true, { a: 1, b: FAILED_TIME }],
+  [
+    'failed with no recorded file may have failed with each of them',
+    { a: 1, b: FLAKY, c: 0 },
+    true,
+    { a: FAILED_TIME, b: FAILED_TIME, c: NO_TIME },
+  ],
+])('a test run that %s', (_, recorded, failed, expected) => {
+  expect(withFailure(timed(recorded) as RecordedFile[], failed)).toEqual(timed(expected));
 });
 
 describe('a batch of more files than a function call takes arguments', () => {
