@@ -73,7 +73,7 @@ function addStoreCommands(program: Command, environment: NodeJS.ProcessEnv): voi
     .option('--repair', 'rebuild records that can be derived from others; stop the server first')
     .option('--json', 'print one JSON object');
   addStoreCommand(program, 'rotate-receipt-key', 'sign receipts with another key; the one before stays listed', async source =>
-    (await import('./receipt-key.js')).rotateKey(source),
+    (await import('./receipt-key.js')).rotateKey(source, environment[settings.receiptKeyFile.env]),
   );
   addStoreCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', (source, _, options) =>
     untilSignal(async stop => (await import('./export.js')).exportStore(source, options as unknown as ExportOptions, stop)),

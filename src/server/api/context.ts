@@ -55,6 +55,8 @@ export interface Context {
   clientVersions: ReadonlyMap<string, string>;
   /** The accepted prefixes of request headers. Messages name the first. */
   headerPrefixes: readonly string[];
+  /** The private key that signs receipts, in PEM; null: the store has it. */
+  receiptKey: string | null;
   /** The program of a CI node. */
   client: ClientFiles;
   /** The guides as Markdown, and their list: by path, such as /docs/api.md. */

@@ -18,6 +18,7 @@ import { NodeNotes } from '../engine/node-notes.js';
 import type { Access } from '../engine/ports/access.js';
 import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
+import { noteGivenKey } from '../engine/proof/receipt-keys.js';
 import type { LeasePolicy } from '../engine/queue/leases.js';
 import { Refusal } from '../engine/refusal.js';
 import { PASSWORD_COST, PasswordAttempts } from '../engine/sign-in/password.js';
@@ -33,6 +34,7 @@ import { newSignInUrl, noteAddress, reachableUrl, readDashboardFiles } from './d
 import { startHeartbeat } from './heartbeat.js';
 import { Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
+import { readReceiptKey } from './receipt-key-file.js';
 import type { Config } from './settings.js';
 import { type SnapshotDependencies, Snapshots } from './snapshots.js';
 import { readClientFiles, readGuides } from './static-files.js';
@@ -110,6 +112,7 @@ export async function openService(
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
+    const receiptKey = config.receiptKeyFile === null ? null : readReceiptKey(config.receiptKeyFile);
     const metrics = new Metrics();
     const pullCost = toWeight(config.pullCostSeconds);
     // Of the store, when it is open: nobody asks a queue before.
@@ -138,6 +141,7 @@ export async function openService(
 
     // A client that is refused never retries, so the token must exist before the port opens.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
+    if (receiptKey !== null) await noteGivenKey(store.values, receiptKey);
     const completeness = new CompletenessChecker(jobs);
     const nodeNotes = new NodeNotes(store, (err: unknown) => log.warn({ err }, 'could not note what nodes told of themselves'));
     closers.push(() => nodeNotes.settled());
@@ -170,6 +174,7 @@ export async function openService(
       publicUrl,
       clientVersions,
       headerPrefixes,
+      receiptKey,
       client: readClientFiles(),
       guides: readGuides(),
       tokenHeader,

@@ -7,7 +7,7 @@ import type { HttpServerName } from '../http/choose-adapter.js';
 import { parseTrustedProxies } from '../http/forwarded.js';
 
 interface Definition<T> {
-  /** Placeholder of the value in the help of the flag; null: there is no flag, for values that a process list must not show, and their companions. */
+  /** Placeholder of the value in the help of the flag; null: there is no flag, for secrets, which a process list must not show, and their companions. */
   value: string | null;
   defaultText?: string;
   help: string;
@@ -176,6 +176,12 @@ const definitions = {
   /** PEM files; null: plain HTTP. */
   tlsCert: { value: '<file>', help: 'PEM file with the TLS certificate and its chain; SIGHUP reads it again', parse: optional(same, null) },
   tlsKey: { value: '<file>', help: 'PEM file with the key of the certificate, without a passphrase', parse: optional(same, null) },
+  /** Null: the store has the key. */
+  receiptKeyFile: {
+    value: null,
+    help: 'PEM file with the private key of Ed25519 that signs receipts, without a passphrase',
+    parse: optional(same, null),
+  },
   /** Null: none. */
   trustedProxies: {
     value: '<list>',

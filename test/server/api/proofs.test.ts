@@ -1,4 +1,6 @@
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { openEnvelope } from '../../../src/base/dsse.js';
 import { digestOfList } from '../../../src/protocol/list-digest.js';
@@ -10,6 +12,7 @@ import { Clock } from '../../harness/clock.js';
 import { type Fields, manyPaths, record, startSplit } from '../../harness/messages.js';
 import { QueueNode } from '../../harness/queue-node.js';
 import { startServer, type TestServer } from '../../harness/server.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const SUITE = manyPaths(6);
 const TREE = 'a'.repeat(40);
@@ -364,6 +367,34 @@ describe('a receipt', () => {
     expect(keys).toHaveLength(2);
     expect(openEnvelope(text, STATEMENT_PAYLOAD, keys).key).toBe(keys[1]);
     expect(openEnvelope((await receiptOf(server, build.id)).text, STATEMENT_PAYLOAD, keys).key).toBe(keys[0]);
+  });
+
+  it('is signed with the key of a file, if there is one; all keys before stay listed, whoever signs', async () => {
+    const folder = temporaryFolder();
+    const given = ['one', 'two'].map(name => {
+      const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+      const receiptKeyFile = join(folder, name);
+      writeFileSync(receiptKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+      return { receiptKeyFile, pem: publicKey.export({ type: 'spki', format: 'pem' }) };
+    });
+    const [one, two] = given as [(typeof given)[0], (typeof given)[0]];
+    const dataDir = temporaryFolder();
+    const serve = async (receiptKeyFile: string, ci_run: string) => {
+      const server = await startServer({ dataDir, receiptKeyFile });
+      await play(server, [], ci_run);
+      const [build] = (await server.get('/v1/builds')).json.data;
+      const listed = (await server.get('/v1/receipt_keys')).json.public_keys as string[];
+      const { text } = await receiptOf(server, build.id, ci_run);
+      const { key } = openEnvelope(text, STATEMENT_PAYLOAD, listed.map(createPublicKey));
+      await server.close();
+      return { listed, signer: key.export({ type: 'spki', format: 'pem' }) };
+    };
+    const first = await serve(one.receiptKeyFile, '1');
+    expect(first).toEqual({ listed: [one.pem], signer: one.pem });
+    const ofStore = await serve('', '2');
+    expect(ofStore.listed).toEqual([ofStore.signer, one.pem]);
+    expect(await serve(two.receiptKeyFile, '3')).toEqual({ listed: [two.pem, ofStore.signer, one.pem], signer: two.pem });
+    expect(await serve(one.receiptKeyFile, '4')).toEqual({ listed: [one.pem, ofStore.signer, two.pem], signer: one.pem });
   });
 
   it.each<[situation: string, nodes: Node[], reason: string]>([

@@ -1,10 +1,14 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { revokeToken } from '../../../src/server/engine/access.js';
 import { signedInOperator } from '../../harness/browser.js';
 import { type Client, TOKEN } from '../../harness/client.js';
 import { emptyDatabase } from '../../harness/postgresql-store.js';
 import { startServer, type TestServer } from '../../harness/server.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 /** Two processes that serve one database. */
 async function startTwo(): Promise<[TestServer, TestServer]> {
@@ -27,6 +31,20 @@ describe('two processes on one database', () => {
     await revokeToken(one.store.access, TOKEN, Date.now());
     expect((await one.get('/v1/builds')).status).toBe(403);
     await expect.poll(async () => (await two.get('/v1/builds')).status, { timeout: 6000, interval: 200 }).toBe(403);
+  });
+
+  it('list the keys of both, each its own first, if they sign receipts with different ones', async () => {
+    const databaseUrl = await emptyDatabase();
+    const folder = temporaryFolder();
+    const start = (name: string) => {
+      const receiptKeyFile = join(folder, name);
+      writeFileSync(receiptKeyFile, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }));
+      return startServer({ databaseUrl, receiptKeyFile });
+    };
+    const servers = [await start('one'), await start('two')];
+    const [ofOne, ofTwo] = await Promise.all(servers.map(async each => (await each.get('/v1/receipt_keys')).json.public_keys as string[]));
+    expect(ofOne).toHaveLength(2);
+    expect(ofTwo).toEqual(ofOne!.toReversed());
   });
 
   it('are both on the page of the server, with what both saw', async () => {

@@ -1,5 +1,5 @@
 import type { ProofAnswer, ReceiptKeysAnswer } from '../../../protocol/answers/proof.js';
-import { publicKeysOf, receiptKeys } from '../../engine/proof/receipt-keys.js';
+import { publicReceiptKeys, signingKey } from '../../engine/proof/receipt-keys.js';
 import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
 import { findSubject } from '../../insight/subject.js';
@@ -43,14 +43,14 @@ async function receiptOfBuild(context: Context, request: Request, id: string): P
   const owner = await store.access.project(asker.project);
   if (!ciRun || !owner) throw refusals.buildNotFound();
   const url = buildPageUrl(context, request, owner.name, ciRun.id, {});
-  const { private: privateKey } = await receiptKeys(store.values);
+  const privateKey = await signingKey(store.values, context.receiptKey);
   const { json: body } = await jobs.read('receipt', { ciRun, url, privateKey }, asker);
   return { status: 200, body };
 }
 
 async function keysOfReceipts(context: Context, request: Request): Promise<Answer> {
   await askerOf(context, request);
-  return json(200, { public_keys: publicKeysOf(await receiptKeys(context.store.values)) } satisfies ReceiptKeysAnswer);
+  return json(200, { public_keys: await publicReceiptKeys(context.store.values, context.receiptKey) } satisfies ReceiptKeysAnswer);
 }
 
 const findProof = get('/v1/proofs', proofOfTree, {

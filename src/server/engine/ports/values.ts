@@ -12,7 +12,7 @@ export interface Values {
   put<Name extends keyof KeptValues>(name: Name, value: KeptValues[Name] | null): Promise<void>;
 }
 
-/** The keys of Ed25519 that sign receipts, in PEM. */
+/** The keys of Ed25519 of the store that sign receipts, in PEM. */
 export interface ReceiptKeys {
   /** The private key that signs now. */
   private: string;
@@ -30,4 +30,6 @@ export interface KeptValues {
   /** When the last backup was made. */
   backup: Millis;
   receipt_keys: ReceiptKeys;
+  /** The public keys of Ed25519 in PEM whose private keys operators gave to sign receipts, newest first. */
+  given_receipt_keys: string[];
 }

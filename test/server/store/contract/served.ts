@@ -90,6 +90,7 @@ export async function serve(store: Store): Promise<Served> {
   await store.values.put('clock', NOW + 4 * DAY);
   await store.values.put('backup', NOW + 2 * DAY);
   await store.values.add('receipt_keys', { private: 'a key', retired: ['an older key'] });
+  await store.values.add('given_receipt_keys', ['the key of a file']);
   await store.access.deleteProject(gone, NOW + 4 * DAY);
   await store.maintenance.publish('timings');
   await sweep(store, NOW + 1.5 * DAY);
