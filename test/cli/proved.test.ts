@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Statement } from '../../src/protocol/receipt.js';
 import { ended, runBallast, said } from '../harness/process.js';
 import { startServerOnDisk, type TestServer } from '../harness/server.js';
 import { TestProject } from './test-project.js';
@@ -137,10 +138,14 @@ describe('ballast receipt', () => {
     for (const node of [0, 1]) await suite.run(server, node, ['queue', GLOB, ...suite.runner]);
     expect(await run('--output', 'receipt.json')).toEqual({ code: 0, stdout: '', stderr: '' });
     writeFileSync(join(suite.folder, 'public.pem'), (await run('key')).stdout);
-    const checked = await run('verify', 'receipt.json', '--public-key', 'public.pem');
+    const verify = ['verify', 'receipt.json', '--public-key', 'public.pem'];
+    const checked = await run(...verify);
     expect(checked).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('test files: 3 passed, 0 passed only when repeated, 0 failed') as string,
     });
+    const { predicate } = JSON.parse((await run(...verify, '--json')).stdout) as Statement;
+    const sum = execFileSync('sh', ['-c', "printf '%s\\0' sh runner.sh {} | sha256sum"], { encoding: 'utf8' });
+    expect(predicate.configuration.at(-1)).toEqual({ name: 'command', digest: { sha256: sum.slice(0, 64) } });
   });
 });

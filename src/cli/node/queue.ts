@@ -7,6 +7,7 @@ import { detectSystem, type Identity, identify, wholeIdentity } from '../../node
 import { type ToldByNode, toldByNode } from '../../node/ci/told-by-node.js';
 import { Api, RequestRejected, ServerUnreachable } from '../../node/client/api.js';
 import type { BatchResult, FailurePolicy, RecordedFile } from '../../node/client/batch-results.js';
+import { commandDigest } from '../../node/client/command/command-line.js';
 import { CommandRunner } from '../../node/client/command/command-runner.js';
 import { assertTestsRan, NoTestRan, OtherAnswer } from '../../node/client/completeness.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../../node/client/fallback.js';
@@ -62,7 +63,8 @@ export async function queue(globs: readonly string[], command: readonly string[]
     // The server gives a batch to another node whose client left before its answer.
     const ending = new AbortController();
     const api = new Api({ ...options, signal: ending.signal });
-    const queueClient = new QueueClient(api, identity, allFiles, told, pieces?.name, wishesOf(options, told));
+    const own = { ...told, command_digest: commandDigest(command) };
+    const queueClient = new QueueClient(api, identity, allFiles, own, pieces?.name, wishesOf(options, told));
     const cancelled = runner.interrupted.then(() => {
       ending.abort();
       return queueClient.cancel();

@@ -92,6 +92,8 @@ export interface Checkout {
   tree_doubt?: OptionalText;
   /** The SHA-256, in hex, of each text that names what else the tests depend on: an image, a version. */
   proof_keys?: Sha256[] & tags.MaxItems<typeof limits.proofKeys>;
+  /** The SHA-256, in hex, of the arguments of the command that runs test files, with a NUL after each. Missing: it is not known. */
+  command_digest?: Sha256;
 }
 
 /** A SHA-1 or SHA-256. */

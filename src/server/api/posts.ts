@@ -167,8 +167,8 @@ function reportOf({ batch_id, failed_paths = [], times }: Pick<TestQueueMessage,
 
 /** What a node tells of itself in its first requests; null: nothing. A client of Ballast, which sends a digest, then tells that it knows nothing. */
 function toldBy(message: Links & Checkout & { test_files_digest?: string }): ToldByNode | null {
-  const told = { links: linksOf(message), checkout: checkoutOf(message) };
-  return told.links || told.checkout || message.test_files_digest !== undefined ? told : null;
+  const told = { links: linksOf(message), checkout: checkoutOf(message), command: message.command_digest ?? null };
+  return told.links || told.checkout || told.command !== null || message.test_files_digest !== undefined ? told : null;
 }
 
 function checkoutOf({ tree, tree_doubt: doubt, proof_keys: keys = [] }: Checkout): NotedCheckout | null {

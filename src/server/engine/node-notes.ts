@@ -34,7 +34,8 @@ export class NodeNotes {
     const name = `${ciRunKey(key, plan)} ${node_index}`;
     const before = this.#pending.get(name);
     const checkout = before ? joinCheckouts(before.told.checkout, told.checkout) : told.checkout;
-    this.#pending.set(name, { key, plan, node_index, told: { ...told, checkout } });
+    const command = before ? joinCommands(before.told.command, told.command) : told.command;
+    this.#pending.set(name, { key, plan, node_index, told: { ...told, checkout, command } });
     this.#writing ??= this.#writeAll();
   }
 
@@ -90,9 +91,14 @@ export function joinCheckouts(before: Checkout | null, after: Checkout | null): 
   return before || after ? CHANGING_CHECKOUT : null;
 }
 
+/** The command of a node whose processes told these. Null: one of them told none. */
+export function joinCommands(before: string | null, after: string | null): string | null {
+  return before === after ? before : null;
+}
+
 /** Bytes that a note takes on the disk, approximately. */
-export function bytesOfNote({ links, checkout }: ToldByNode): number {
-  return (links ? JSON.stringify(links).length : 0) + (checkout ? JSON.stringify(checkout).length : 0);
+export function bytesOfNote({ links, checkout, command }: ToldByNode): number {
+  return (links ? JSON.stringify(links).length : 0) + (checkout ? JSON.stringify(checkout).length : 0) + (command?.length ?? 0);
 }
 
 function ciRunKey({ project, build, ci_run }: QueueKey | SplitKey, plan: string): string {

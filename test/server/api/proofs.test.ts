@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { openEnvelope } from '../../../src/base/dsse.js';
 import { digestOfList } from '../../../src/protocol/list-digest.js';
-import { STATEMENT_PAYLOAD } from '../../../src/protocol/receipt.js';
+import { STATEMENT_PAYLOAD, type Statement } from '../../../src/protocol/receipt.js';
 import { createProject } from '../../../src/server/engine/access.js';
 import { rotateReceiptKey } from '../../../src/server/engine/proof/receipt-keys.js';
 import { Client } from '../../harness/client.js';
@@ -395,6 +395,21 @@ describe('a receipt', () => {
     expect(ofStore.listed).toEqual([ofStore.signer, one.pem]);
     expect(await serve(two.receiptKeyFile, '3')).toEqual({ listed: [two.pem, ofStore.signer, one.pem], signer: two.pem });
     expect(await serve(one.receiptKeyFile, '4')).toEqual({ listed: [one.pem, ofStore.signer, two.pem], signer: one.pem });
+  });
+
+  const commandOf = (digit: string): Node => ({ checkout: { ...CHECKOUT, command_digest: digit.repeat(64) } });
+
+  it.each<[situation: string, nodes: Node[], command: string | undefined]>([
+    ['if all nodes told the same one', [commandOf('5'), commandOf('5')], '5'.repeat(64)],
+    ['of none if nodes told different ones', [commandOf('5'), commandOf('6')], undefined],
+    ['of none if a node told none', [commandOf('5'), {}], undefined],
+  ])('has the digest of the command %s, and the proof is the same', async (_, nodes, command) => {
+    const { server } = await played(nodes);
+    const [build] = (await server.get('/v1/builds')).json.data;
+    const { payload } = openEnvelope((await receiptOf(server, build.id)).text, STATEMENT_PAYLOAD, await publicKeys(server));
+    const { predicate } = JSON.parse(payload.toString()) as Statement;
+    expect(predicate.configuration.find(({ name }) => name === 'command')?.digest?.sha256).toBe(command);
+    expect(await reasonOf(server)).toBeNull();
   });
 
   it.each<[situation: string, nodes: Node[], reason: string]>([

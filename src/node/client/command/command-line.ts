@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { divide } from '../../../base/divide.js';
 import type { Fault } from '../../../base/usage-error.js';
 
@@ -31,6 +32,11 @@ export function commandLine(command: readonly string[], files: readonly string[]
   const joined = paths.join(',');
   const filled = command.flatMap(arg => (arg === '{}' ? [...paths, ...more] : [arg.replaceAll('{,}', () => joined)]));
   return command.includes('{}') ? filled : [...filled, ...more];
+}
+
+/** Returns the digest of a command as the user gave it, which is the same for all batches: see `command_digest` in Checkout. */
+export function commandDigest(command: readonly string[]): string {
+  return hash('sha256', command.map(arg => `${arg}\0`).join(''), 'hex');
 }
 
 /** Returns why the command would not run all of its files; null: no reason is known. */

@@ -18,8 +18,9 @@ export interface CiRuns {
   /** Up to `limit` CI runs of a project whose first node that told a tree told this one, newest first. */
   ofTree(project: number, tree: string, limit: number): Soon<CiRun[]>;
   /**
-   * Notes what nodes told of themselves, each node once: the address of its job in place of an earlier one, its checkout beside an earlier one (see
-   * `joinCheckouts`), and the templates and the tree if the CI run has none. Does nothing for what is noted, and for CI runs that have expired.
+   * Notes what nodes told of themselves, each node once: the address of its job in place of an earlier one, its checkout and command beside earlier
+   * ones (see `joinCheckouts` and `joinCommands`), and the templates and the tree if the CI run has none. Does nothing for what is noted, and for CI
+   * runs that have expired.
    */
   noteNodes(told: readonly NodeNote[]): Promise<void>;
   /** What the nodes of a CI run told, by node. */
@@ -31,6 +32,8 @@ export interface ToldByNode {
   /** The addresses at which people find its work. */
   links: NodeLinks | null;
   checkout: Checkout | null;
+  /** The digest of the command that runs its test files. No proof depends on it. */
+  command: string | null;
 }
 
 export interface NodeLinks extends CiRunLinks {
@@ -58,6 +61,8 @@ export interface NotedNode {
   node_index: number;
   job_url: string | null;
   checkout: Checkout | null;
+  /** The digest of its command; null: it told none, or its processes told different ones. */
+  command: string | null;
 }
 
 /** Templates of addresses: see LINK_WORDS. Null: no node sent one. */

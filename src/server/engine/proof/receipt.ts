@@ -26,6 +26,7 @@ export async function signedReceipt(store: Store, { ciRun, url, privateKey }: Re
   if (doubt) throw refuse(doubt);
   const keys = [...new Set(nodes.map(({ checkout }) => checkout!.keys.join()))];
   if (keys.length > 1) throw refuse('its nodes ran with different keys');
+  const commands = [...new Set(nodes.map(({ command }) => command))];
   const { gap, ended, listDigest } = await judge(store, ciRun);
   if (!ended) throw refuse(gap!);
   const { failed, flaky, passed, skipped, untold } = ended.outcomes;
@@ -38,7 +39,7 @@ export async function signedReceipt(store: Store, { ciRun, url, privateKey }: Re
     test_files: [...named(passed, 'passed'), ...named(flaky, 'flaky'), ...named(failed, 'failed'), ...named(skipped, 'skipped')],
     list_digest: listDigest!,
     keys: keys[0]!.split(',').filter(Boolean),
-    command_digest: null,
+    command_digest: commands.length === 1 ? commands[0]! : null,
     proved_by: ended.provedBy.map(({ id }) => id),
     url,
   });

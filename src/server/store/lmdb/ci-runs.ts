@@ -1,6 +1,6 @@
 import { CI_RUNS_PER_BUILD } from '../../engine/ci-run.js';
 import { type BuildKey, buildDigest } from '../../engine/keys.js';
-import { joinCheckouts } from '../../engine/node-notes.js';
+import { joinCheckouts, joinCommands } from '../../engine/node-notes.js';
 import type { CiRun, CiRuns, NodeNote } from '../../engine/ports/ci-runs.js';
 import type { Tables } from './tables.js';
 import { entriesOf } from './writes/blobs.js';
@@ -11,7 +11,7 @@ export type CiRunTables = Pick<Tables, 'ciRuns' | 'ciRunKeys' | 'ciRunsOfBuild' 
 export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'nodes'> & Committing) {
   const { ciRuns, ciRunKeys, ciRunsOfBuild, ciRunsOfTree, nodes } = parts;
   /** The records that a node changes by what it told; null: it changes none. */
-  const toPut = ({ id, node_index, links, checkout }: NodeNote) => {
+  const toPut = ({ id, node_index, links, checkout, command }: NodeNote) => {
     const key = ciRunKeys.get(id);
     const run = key && ciRuns.get([...key, id]);
     if (!run) return null;
@@ -19,6 +19,7 @@ export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'nodes'> & Committi
     const node = {
       job_url: links?.job_url ?? before?.job_url ?? null,
       checkout: before ? joinCheckouts(before.checkout, checkout) : checkout,
+      command: before ? joinCommands(before.command, command) : command,
     };
     const isNoted = before !== undefined && JSON.stringify(before) === JSON.stringify(node);
     const { commit_url, diff_url } = links ?? {};

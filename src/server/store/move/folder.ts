@@ -194,9 +194,15 @@ const kinds: Record<MovedTable, Kind> = {
   },
   nodes: {
     rows: ({ nodes }) =>
-      rowsOf(nodes, ([ci_run, node_index], { job_url, checkout }) => ({ ci_run, node_index, job_url, checkout: json(checkout) })),
-    put: ({ ci_run, node_index, job_url, checkout }, { nodes }) =>
-      void nodes.put([ci_run, node_index], { job_url, checkout: checkout === null ? null : JSON.parse(checkout) }),
+      rowsOf(nodes, ([ci_run, node_index], { job_url, checkout, command }) => ({
+        ci_run,
+        node_index,
+        job_url,
+        checkout: json(checkout),
+        command,
+      })),
+    put: ({ ci_run, node_index, job_url, checkout, command }, { nodes }) =>
+      void nodes.put([ci_run, node_index], { job_url, checkout: checkout === null ? null : JSON.parse(checkout), command }),
   },
   days: {
     rows: ({ days }) =>

@@ -50,7 +50,7 @@ export const MOVED = {
     columns: `id text, project int4, kind text, plan text, ci_run text, digest int8, build text, names text, node_total int4, created_at int8,
       runs_before int4, links text, tree text, summary text`,
   },
-  nodes: { key: 'ci_run, node_index', columns: 'ci_run text, node_index int4, job_url text, checkout text' },
+  nodes: { key: 'ci_run, node_index', columns: 'ci_run text, node_index int4, job_url text, checkout text, command text' },
   days: { key: 'project, branch, day', columns: 'project int4, branch text, day int4, builds int4, summary text' },
   batch_costs: { key: 'project, mode', columns: 'project int4, mode text, sums text' },
   cases: { key: 'project, file, piece', columns: 'project int4, file text, piece int4, at int8, report text' },

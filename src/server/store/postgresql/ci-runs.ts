@@ -39,8 +39,8 @@ export function ciRunValues({ project, build, ci_run }: QueueKey | SplitKey): un
  * different times.
  */
 const NOTE_NODES = `with n as (
-    select * from unnest($1::text[], $2::int4[], $3::text[], $4::text[], $5::text[], $6::text[])
-      as v (id, node_index, job_url, links, tree, checkout)
+    select * from unnest($1::text[], $2::int4[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+      as v (id, node_index, job_url, links, tree, checkout, command)
   ), known as materialized (
     select c.* from (select distinct id from n order by id) n
     cross join lateral (select id, links, tree from ci_runs where id = n.id limit 1 for key share) c
@@ -51,14 +51,16 @@ const NOTE_NODES = `with n as (
       and ((s.links is not null and known.links is null and ci_runs.links is null)
         or (s.tree is not null and known.tree is null and ci_runs.tree is null))
   )
-  insert into nodes (ci_run, node_index, job_url, checkout)
-  select n.id, n.node_index, n.job_url, n.checkout from n join known on known.id = n.id
+  insert into nodes (ci_run, node_index, job_url, checkout, command)
+  select n.id, n.node_index, n.job_url, n.checkout, n.command from n join known on known.id = n.id
   order by n.id, n.node_index
   on conflict (ci_run, node_index) do update set
     job_url = coalesce(excluded.job_url, nodes.job_url),
-    checkout = case when nodes.checkout is not distinct from excluded.checkout then nodes.checkout else $7 end
+    checkout = case when nodes.checkout is not distinct from excluded.checkout then nodes.checkout else $8 end,
+    command = case when nodes.command = excluded.command then nodes.command end
   where (excluded.job_url is not null and excluded.job_url is distinct from nodes.job_url)
-    or nodes.checkout is distinct from excluded.checkout`;
+    or nodes.checkout is distinct from excluded.checkout
+    or (nodes.command is not null and nodes.command is distinct from excluded.command)`;
 
 interface NodeRow extends Omit<NotedNode, 'checkout'> {
   /** As JSON. */
@@ -115,13 +117,15 @@ export function postgresqlCiRuns(database: Database) {
         told.map(linksOf),
         told.map(({ checkout }) => checkout?.tree ?? null),
         told.map(({ checkout }) => checkout && JSON.stringify(checkout)),
+        told.map(({ command }) => command),
         JSON.stringify(CHANGING_CHECKOUT),
       ]);
     },
     async nodes(id) {
-      const rows = await database.read<NodeRow>('select node_index, job_url, checkout from nodes where ci_run = $1 order by node_index', [
-        id,
-      ]);
+      const rows = await database.read<NodeRow>(
+        'select node_index, job_url, checkout, command from nodes where ci_run = $1 order by node_index',
+        [id],
+      );
       return rows.map(({ checkout, ...row }) => ({ ...row, checkout: fromJson<Checkout>(checkout) }));
     },
   } satisfies CiRuns;

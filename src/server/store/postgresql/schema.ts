@@ -205,6 +205,7 @@ const STEPS: readonly (readonly string[])[] = [
       node_index int4 not null,
       job_url text,
       checkout text,
+      command text,
       primary key (ci_run, node_index)
     )`,
     'create table if not exists summaries (build int4 primary key, summary text not null)',

@@ -8,6 +8,7 @@ export interface ToldCheckout {
   tree?: string;
   tree_doubt?: string;
   proof_keys?: string[];
+  command_digest?: string;
 }
 
 export interface SentFile {

@@ -27,6 +27,8 @@ const CHECKOUTS = {
   'only a doubt': { tree_doubt: 'git took too long' },
   'another tree': { ...RIGHT, tree: OTHER_TREE },
   'another key': { ...RIGHT, proof_keys: [KEYS[0]!] },
+  // No proof depends on it.
+  'another command': { ...RIGHT, command_digest: '4'.repeat(64) },
   'one more key': { ...RIGHT, proof_keys: [...KEYS, '3'.repeat(64)] },
 } satisfies Record<string, ToldCheckout | null>;
 type CheckoutFault = keyof typeof CHECKOUTS;

@@ -16,8 +16,9 @@ function noteOf(
   node_index: number,
   links: Partial<NodeLinks> | null,
   checkout: Checkout | null = null,
+  command: string | null = null,
 ): NodeNote {
-  return { id, node_index, links: links && { job_url: null, commit_url: null, diff_url: null, ...links }, checkout };
+  return { id, node_index, links: links && { job_url: null, commit_url: null, diff_url: null, ...links }, checkout, command };
 }
 
 describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => {
@@ -123,11 +124,11 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
     const again = { job_url: 'https://ci/again', commit_url: 'https://other/{commit}' };
     await Promise.all([1, 1].map(node_index => store.ciRuns.noteNodes([noteOf(first!, node_index, again)])));
     expect(await store.ciRuns.nodes(first!.id)).toEqual([
-      { node_index: 0, job_url: 'https://ci/0', checkout: null },
-      { node_index: 1, job_url: 'https://ci/again', checkout: null },
-      { node_index: 2, job_url: null, checkout: null },
+      { node_index: 0, job_url: 'https://ci/0', checkout: null, command: null },
+      { node_index: 1, job_url: 'https://ci/again', checkout: null, command: null },
+      { node_index: 2, job_url: null, checkout: null, command: null },
     ]);
-    expect(await store.ciRuns.nodes(third!.id)).toEqual([{ node_index: 3, job_url: null, checkout: null }]);
+    expect(await store.ciRuns.nodes(third!.id)).toEqual([{ node_index: 3, job_url: null, checkout: null, command: null }]);
     for (const id of [second!.id, 'unknown']) expect(await store.ciRuns.nodes(id)).toEqual([]);
     expect(await store.ciRuns.ofBuild(project, BUILD)).toEqual([
       { ...third, links: { commit_url: null, diff_url: 'https://git/{before}/{commit}' } },
@@ -188,6 +189,18 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
       CHANGING_CHECKOUT,
       changed,
     ]);
+  });
+
+  it('keep the command of each node, unless its processes told different ones', async () => {
+    const { store, project, createQueue } = await opened();
+    await createQueue('1');
+    const [run] = await store.ciRuns.ofBuild(project, BUILD);
+    const told = [['a', 'a'], ['a', 'b', 'a'], [null, 'a'], ['a', null, 'a'], [null]];
+    for (const [node, commands] of told.entries())
+      for (const command of commands) await store.ciRuns.noteNodes([noteOf(run!, node, null, CHECKOUT, command)]);
+    const nodes = await store.ciRuns.nodes(run!.id);
+    expect(nodes.map(({ command }) => command)).toEqual(['a', null, null, null, null]);
+    expect(nodes.map(({ checkout }) => checkout)).toEqual(nodes.map(() => CHECKOUT));
   });
 
   it('expire by the time when they began, also while their queue is in use', async () => {

@@ -110,7 +110,7 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
       await store.summaries.put(build!, summaryOf());
       const links = { job_url: 'https://ci', commit_url: null, diff_url: null };
       const checkout = { tree: 'a'.repeat(40), doubt: null, keys: [] };
-      await store.ciRuns.noteNodes([{ id: (await store.queues.find(queue))!.id, node_index: 0, links, checkout }]);
+      await store.ciRuns.noteNodes([{ id: (await store.queues.find(queue))!.id, node_index: 0, links, checkout, command: null }]);
     }
     const day = Math.floor(NOW / DAY);
     const left = async (i: number, project: number) => ({

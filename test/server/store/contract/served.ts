@@ -75,7 +75,13 @@ export async function serve(store: Store): Promise<Served> {
   const links = { commit_url: 'https://git/{commit}', diff_url: null };
   const checkout = { tree: 'a'.repeat(40), doubt: 'größe\0.js is changed', keys: ['b'.repeat(64)] };
   await store.ciRuns.noteNodes(
-    upTo(3).map(node_index => ({ id, node_index, links: { job_url: `https://ci/größe/${node_index}`, ...links }, checkout })),
+    upTo(3).map(node_index => ({
+      id,
+      node_index,
+      links: { job_url: `https://ci/größe/${node_index}`, ...links },
+      checkout,
+      command: 'c'.repeat(64),
+    })),
   );
   for (const key of ['sent', 'waiting'])
     await store.deliveries.add({ project, key, id: `id of ${key}`, event: testEvent('größe\0'), created_at: NOW + 4 * DAY }, 9);
