@@ -85,12 +85,14 @@ function allFailed(files: readonly RecordedFile[]): RecordedFile[] {
  * Derives the result of a batch from its reports. If the batch passed, a file in no report is recorded with 0 (scheduled, not measured). If
  * the batch failed, that file may not have run: it counts as failed and is not recorded.
  * @param isEmpty whether a file in no report is known to have had nothing to run, if the batch passed
+ * @param hasUnknown whether a test case failed whose file is not known
  */
 export function resultFromReports(
   files: readonly PlannedFile[],
   reported: ReadonlyMap<string, FileResult>,
   isSuccess: boolean,
   isEmpty: (path: string) => boolean = () => false,
+  hasUnknown = false,
 ): BatchResult {
   const recorded: RecordedFile[] = [];
   const failed: string[] = [];
@@ -100,9 +102,9 @@ export function resultFromReports(
     else if (isSuccess) recorded.push(isEmpty(path) ? emptyFile(path) : { path, time_execution: 0 });
     if (!isSuccess && (result?.isFailed ?? true)) failed.push(path);
   }
-  // No report names the failed file, so it may be any of them.
-  if (!isSuccess && failed.length === 0) return { recorded: allFailed(recorded), failed: files.map(({ path }) => path) };
-  return { recorded, failed };
+  // A file in no report may be the one that ended the command. The file of a test case that failed is another one.
+  const outcomes = withFailure(recorded, !isSuccess && (failed.length === 0 || hasUnknown));
+  return outcomes === recorded ? { recorded, failed } : { recorded: outcomes, failed: files.map(({ path }) => path) };
 }
 
 /**

@@ -319,8 +319,11 @@ export class NodeRun {
     const isSuccess = isPassed && reason === null;
     const batch = { number: this.commandCount, files, reportGlobs: this.reportGlobs };
     const areReportsUsable = warnOfGaps(batch, reports, unreported, isSuccess, reason);
+    const hasUnknown = reports.unmatched.some(({ isFailed }) => isFailed);
     const result =
-      !areReportsUsable && isSuccess ? resultFromExitCode(files, seconds, true) : resultFromReports(files, byFile, isSuccess, isEmpty);
+      !areReportsUsable && isSuccess
+        ? resultFromExitCode(files, seconds, true)
+        : resultFromReports(files, byFile, isSuccess, isEmpty, hasUnknown);
     return { result, cases };
   }
 

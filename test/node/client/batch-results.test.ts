@@ -67,6 +67,14 @@ it.each<[what: string, recorded: Parameters<typeof timed>[0], failed: boolean, e
   expect(withFailure(timed(recorded) as RecordedFile[], failed)).toEqual(timed(expected));
 });
 
+it('a batch with reports may have failed with each file if a test case of an unknown file failed, and none of a known one', () => {
+  const resultOf = (reported: Parameters<typeof reports>[0], passed = false) =>
+    resultFromReports(files, reports(reported), passed, () => false, true);
+  expect(resultOf({ a: {}, b: {} })).toEqual({ recorded: timed({ a: FAILED_TIME, b: FAILED_TIME }), failed: ['a', 'b', 'c'] });
+  expect(resultOf({ a: {}, b: FAILED })).toEqual({ recorded: timed({ a: 1, b: FAILED_TIME }), failed: ['b', 'c'] });
+  expect(resultOf({ a: {}, b: {}, c: {} }, true)).toEqual({ recorded: timed({ a: 1, b: 1, c: 1 }), failed: [] });
+});
+
 describe('a batch of more files than a function call takes arguments', () => {
   const paths = Array.from({ length: 150_000 }, (_, i) => `${i}/index.test.js`);
 
