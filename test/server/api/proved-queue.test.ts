@@ -72,10 +72,12 @@ async function gate(server: Client, ci_run: string, node_total = 2) {
   return (await server.get(`/v1/builds/completeness?${query.toString()}`)).json;
 }
 
-async function reasonOf(server: Client, more: Record<string, string> = {}): Promise<string | null> {
+async function ask(server: Client, more: Record<string, string> = {}) {
   const asked = { tree: 'a'.repeat(40), test_files_digest: digestOfList(SUITE), proof_keys: '1'.repeat(64), max_age: String(7 * DAY) };
-  return (await server.get(`/v1/proofs?${new URLSearchParams({ ...asked, ...more }).toString()}`)).json.reason;
+  return (await server.get(`/v1/proofs?${new URLSearchParams({ ...asked, ...more }).toString()}`)).json;
 }
+
+const reasonOf = async (server: Client, more?: Record<string, string>) => (await ask(server, more)).reason as string | null;
 
 async function start(): Promise<{ server: TestServer; clock: Clock }> {
   const clock = new Clock();
@@ -135,6 +137,7 @@ it('leaves out a file whose tests were all skipped', async () => {
   const { server } = await start();
   await play(server, { ci_run: '100', failed: [FAILING], outcomes: { [SUITE[1]!]: 'skipped' } });
   expect(ranIn(await rerun(server, { ci_run: '101' }))).toEqual([FAILING]);
+  expect(await ask(server)).toMatchObject({ reason: null, ci_run: { ci_run: '101', test_files: 6, skipped: 1 } });
 });
 
 it('runs no file if all are proved, and is complete', async () => {

@@ -62,8 +62,8 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
   return { assigned, runs, nodesCame: comparison.nodes_came, leftOut, answer };
 }
 
-function provedPart({ paths, ciRuns }: LeftOutFiles): ProvedPart {
-  return { test_files: paths.size, ci_runs: ciRuns.map(({ id, ci_run }) => ({ ci_run_id: id, ci_run })) };
+function provedPart({ files, ciRuns }: LeftOutFiles): ProvedPart {
+  return { test_files: files.size, ci_runs: ciRuns.map(({ id, ci_run }) => ({ ci_run_id: id, ci_run })) };
 }
 
 function cut<T>(list: readonly T[]): T[] {

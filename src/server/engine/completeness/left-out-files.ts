@@ -7,12 +7,12 @@ import type { Store } from '../ports/store.js';
 import type { LeftOut } from '../suites/compare-lists.js';
 import type { Assigned } from './assigned.js';
 import { doubtOf, nodesOf, nodeWithOtherKeys, type TreeAndKeys } from './checkouts.js';
-import { provedFiles } from './proved-files.js';
+import { type Proved, provedFiles } from './proved-files.js';
 
 /** The files that a queue left out, because other CI runs had proved them. */
 export interface LeftOutFiles {
-  /** Those that are still proved. */
-  paths: ReadonlySet<string>;
+  /** Those that are still proved, and how they ended. */
+  files: ReadonlyMap<string, Proved>;
   /** The CI runs that prove them, newest first. */
   ciRuns: readonly CiRun[];
   /** Why not all of them are proved any more; null: they are. */
@@ -25,13 +25,13 @@ export async function leftOutFiles(store: Store, project: number, build: BuildKe
   const { proved } = list;
   if (!proved) return null;
   const found = (await Promise.all(proved.ci_runs.map(each => store.ciRuns.get(project, each.ci_run_id)))).filter(each => each !== null);
-  const { paths, ciRuns, listed } = await provedFiles(store, found, list, proved);
+  const { files, ciRuns, listed } = await provedFiles(store, found, list, proved);
   const own = new Set(Array.from(assigned.handed.keys(), path => (assigned.hasPieces ? fileOfPiece(path) : path)));
   const leftOut = [...listed].filter(path => !own.has(path));
-  const still = new Set(leftOut.filter(path => paths.has(path)));
+  const still = new Map(leftOut.flatMap(path => (files.has(path) ? [[path, files.get(path)!]] : [])));
   const ciRun = (await store.ciRuns.ofBuild(project, build)).find(({ plan }) => plan === id);
   const doubt = (ciRun && doubtOfNodes(await nodesOf(store, ciRun), proved)) ?? doubtOfFiles(proved, leftOut, still);
-  return { paths: still, ciRuns, doubt: doubt && `${leftOutText(proved)}, but ${doubt}; run the CI run again without --proved` };
+  return { files: still, ciRuns, doubt: doubt && `${leftOutText(proved)}, but ${doubt}; run the CI run again without --proved` };
 }
 
 function doubtOfNodes(nodes: readonly NotedNode[], at: TreeAndKeys): string | null {
@@ -40,7 +40,7 @@ function doubtOfNodes(nodes: readonly NotedNode[], at: TreeAndKeys): string | nu
   return nodes.map(node => doubtOf(node, at.tree)).find(text => text !== null) ?? null;
 }
 
-function doubtOfFiles({ test_files }: LeftOut, leftOut: readonly string[], still: ReadonlySet<string>): string | null {
+function doubtOfFiles({ test_files }: LeftOut, leftOut: readonly string[], still: ReadonlyMap<string, Proved>): string | null {
   if (still.size >= test_files) return null;
   const unproved = leftOut.filter(path => !still.has(path));
   return unproved.length > 0 ? `${abbreviate(unproved)} failed since` : 'not all of that is known any more';

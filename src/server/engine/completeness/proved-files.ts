@@ -9,12 +9,17 @@ import { outcomesOf } from './outcomes.js';
 
 /** Files of a list that CI runs of its tree have proved. */
 export interface ProvedFiles {
-  paths: ReadonlySet<string>;
-  /** Those that each proved some, newest first. */
+  /** How each ended. */
+  files: ReadonlyMap<string, Proved>;
+  /** The CI runs that each proved some, newest first. */
   ciRuns: CiRun[];
   /** The files of the list that are known: all, if the CI runs together had all. */
   listed: ReadonlySet<string>;
 }
+
+export type Proved = 'passed' | 'skipped';
+/** `unproved`: it failed in some way, or nobody told how it ended. `unknown`: it was never handed out. */
+type Ended = Proved | 'unproved' | 'unknown';
 
 /**
  * Finds the files of a list that passed in CI runs of the tree, whole or not: of the CI runs that tell how a file ended, the newest decides. One
@@ -29,48 +34,61 @@ export async function provedFiles(
   at: TreeAndKeys,
 ): Promise<ProvedFiles> {
   const decided = new Set<string>();
-  const paths = new Set<string>();
+  const files = new Map<string, Proved>();
   const proving: CiRun[] = [];
   const listed = new Set<string>();
   for (const ciRun of ciRuns) {
     if (decided.size === list.test_files) break;
-    const endedHere = await endedIn(store, ciRun, list.digest, at);
-    if (!endedHere) continue;
-    for (const path of endedHere.keys()) listed.add(path);
-    const before = paths.size;
-    for (const [path, hasPassed] of endedHere) {
-      if (hasPassed === null || decided.has(path)) continue;
+    const before = files.size;
+    for (const [path, ended] of await endedIn(store, ciRun, list.digest, at)) {
+      listed.add(path);
+      if (ended === 'unknown' || decided.has(path)) continue;
       decided.add(path);
-      if (hasPassed) paths.add(path);
+      if (ended !== 'unproved') files.set(path, ended);
     }
-    if (paths.size > before) proving.push(ciRun);
+    if (files.size > before) proving.push(ciRun);
   }
-  return { paths, ciRuns: proving, listed };
+  return { files, ciRuns: proving, listed };
 }
 
-/** Which files of its queue or split passed in a CI run; null: it tells nothing of them. Null: it is of no use. */
-async function endedIn(store: Store, ciRun: CiRun, listDigest: string, at: TreeAndKeys): Promise<Map<string, boolean | null> | null> {
+const NOTHING: ReadonlyMap<string, Ended> = new Map();
+
+/** How the files of the queue or split of a CI run ended. Empty: something speaks against the whole CI run. */
+async function endedIn(store: Store, ciRun: CiRun, listDigest: string, at: TreeAndKeys): Promise<ReadonlyMap<string, Ended>> {
   const subject = subjectOf(ciRun);
   const nodes = await nodesOf(store, ciRun);
-  if (!subject || nodeWithOtherKeys(nodes, at) || nodes.some(node => doubtOf(node, at.tree) !== null)) return null;
+  if (!subject || nodeWithOtherKeys(nodes, at) || nodes.some(node => doubtOf(node, at.tree) !== null)) return NOTHING;
   const evidence = await evidenceOf(store, subject);
   const { assigned, runs, noTestRan } = evidence;
-  if (!assigned || assigned.info.id !== ciRun.plan || assigned.info.list.digest !== listDigest) return null;
-  if (assigned.otherList !== null || assigned.isUnnamed || noTestRan || silentNode(comersOf(evidence), nodes) !== null) return null;
-  const { passed, skipped, failed, flaky } = outcomesOf(assigned.handed, runs, ciRun.digest);
-  const good = new Set([...passed, ...skipped]);
+  if (!assigned || assigned.info.id !== ciRun.plan || assigned.info.list.digest !== listDigest) return NOTHING;
+  if (assigned.otherList !== null || assigned.isUnnamed || noTestRan || silentNode(comersOf(evidence), nodes) !== null) return NOTHING;
+  const { failed, flaky, ...good } = outcomesOf(assigned.handed, runs, ciRun.digest);
+  const [passed, skipped] = [new Set(good.passed), new Set(good.skipped)];
   // A case of a listed file may have failed under its own name, or the file of a listed case.
   const bad = new Set([...failed, ...flaky].flatMap(path => [path, fileOf(path) ?? path]));
-  const ended = new Map<string, boolean | null>();
+  const ended = new Map<string, Ended>();
   for (const [path, assignments] of assigned.handed) {
     const file = assigned.hasPieces ? fileOfPiece(path) : path;
     const hasFailed = bad.has(path) || bad.has(fileOf(path) ?? path);
-    const hasPassed = hasFailed ? false : good.has(path) ? true : assignments.length > 0 ? false : null;
-    const before = ended.get(file);
-    // A file passed if each of its pieces did.
-    ended.set(file, before === undefined || before === hasPassed ? hasPassed : false);
+    const own = hasFailed
+      ? 'unproved'
+      : passed.has(path)
+        ? 'passed'
+        : skipped.has(path)
+          ? 'skipped'
+          : assignments.length > 0
+            ? 'unproved'
+            : 'unknown';
+    ended.set(file, together(ended.get(file) ?? own, own));
   }
   return ended;
+}
+
+/** How a file ended of which two pieces ended like this. */
+function together(one: Ended, other: Ended): Ended {
+  if (one === other) return one;
+  const isProved = (ended: Ended) => ended === 'passed' || ended === 'skipped';
+  return isProved(one) && isProved(other) ? 'passed' : 'unproved';
 }
 
 function comersOf({ assigned, runs }: Evidence): Set<number> {

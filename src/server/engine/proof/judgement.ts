@@ -65,7 +65,7 @@ export async function judge(store: Store, ciRun: CiRun): Promise<Judgement<Ended
   // What its nodes told is of another split.
   if (assigned.info.id !== ciRun.plan) return { listDigest, gap: 'its nodes used two splits', ended: null };
   const outcomes = outcomesOf(assigned.handed, runs, ciRun.digest);
-  for (const path of leftOut?.paths ?? []) outcomes.passed.push(path);
+  for (const [path, ended] of leftOut?.files ?? []) outcomes[ended].push(path);
   return { listDigest, gap: null, ended: { nodes: nodesCame, provedBy: leftOut?.ciRuns ?? [], outcomes } };
 }
 

@@ -26,12 +26,12 @@ export async function unprovedFiles(
 ): Promise<(SizedSuite & { leftOut: LeftOut }) | null> {
   const ofTree = await store.ciRuns.ofTree(project, tree, CI_RUNS_OF_TREE);
   const young = ofTree.filter(({ created_at }) => created_at > at - 1000 * maxAge);
-  const { paths, ciRuns } = await provedFiles(store, young, { digest: suite.columns.digest, test_files: suite.length }, { tree, keys });
-  if (paths.size === 0) return null;
+  const { files, ciRuns } = await provedFiles(store, young, { digest: suite.columns.digest, test_files: suite.length }, { tree, keys });
+  if (files.size === 0) return null;
   const listed = suite.strings();
   return {
-    suite: suiteOf(listed.filter(path => !paths.has(path))),
-    sizes: sizes.filter((_, i) => !paths.has(listed[i]!)),
-    leftOut: { tree, keys, test_files: paths.size, ci_runs: ciRuns.map(({ id, ci_run }) => ({ ci_run_id: id, ci_run })) },
+    suite: suiteOf(listed.filter(path => !files.has(path))),
+    sizes: sizes.filter((_, i) => !files.has(listed[i]!)),
+    leftOut: { tree, keys, test_files: files.size, ci_runs: ciRuns.map(({ id, ci_run }) => ({ ci_run_id: id, ci_run })) },
   };
 }
