@@ -15,6 +15,8 @@ export interface WorkerSetup extends JobSettings {
 const setup = setupOfThread<WorkerSetup>();
 scaleMemory(setup.memoryBytes ?? DEFAULT_MEMORY_BYTES);
 const store = await openStore(setup.source);
+// A thread that waits for its first task holds no snapshot either.
+store.maintenance.refresh();
 
 export default performing(async task => {
   // The main thread may have committed since this thread's last read.
