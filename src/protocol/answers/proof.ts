@@ -20,6 +20,9 @@ export interface AskedProof {
   proof_keys: string;
   max_age: Count;
   flaky_passes: boolean;
+  commit_hash: string | null;
+  branch: string | null;
+  ci_run: string | null;
   request_id: string | null;
 }
 
@@ -34,6 +37,8 @@ export interface ProvingCiRun {
   url: string;
   /** The number of nodes that came; null if the CI run was not looked at so closely. */
   nodes: Count | null;
+  /** What the test files took on all nodes together, in seconds; null likewise. */
+  node_seconds: number | null;
   /** Test files and pieces of files in its list; null likewise. */
   test_files: Count | null;
   /** Of these, the number whose tests were all skipped; null likewise. */

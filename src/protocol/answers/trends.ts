@@ -67,6 +67,9 @@ export interface BuildTrend {
   /** The first and the last day that were read, as 2026-11-22, UTC. */
   from: string;
   to: string;
+  /** CI runs of these days that need not run their tests, because another one had proved their tree; and what that saved on all nodes. */
+  proved_runs: Count;
+  proved_seconds: number;
   days: DayTrend[];
 }
 

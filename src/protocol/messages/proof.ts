@@ -18,6 +18,10 @@ export interface ProofQuery {
   max_age: ProofAge;
   /** A file may have passed only when it was tried again. Default: false. */
   flaky_passes: boolean;
+  /** The CI run that asks: if it names itself with all three, and is proved, the CI run that proves it is noted to have spared it. */
+  commit_hash?: Text;
+  branch?: Text;
+  ci_run?: Text;
   /** The answer repeats it, so that a client recognizes the answer to its request. */
   request_id?: Text;
 }

@@ -12,6 +12,7 @@ import type { QueueInfo } from '../engine/ports/queues.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { type ProofQuestion, prove } from '../engine/proof/proof.js';
 import { type ReceiptQuestion, signedReceipt } from '../engine/proof/receipt.js';
+import { type AskingCiRun, isSpared } from '../engine/proof/spared.js';
 import { failedPaths } from '../engine/queues.js';
 import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
 import { linksOf } from '../insight/build-links.js';
@@ -121,11 +122,15 @@ export const reads = {
     return { isComplete: answer.is_complete, json: JSON.stringify(answer) };
   },
 
-  /** Finds a CI run that proves that a list of files passed in a tree. */
-  async proof(store: Store, question: ProofQuestion): Promise<{ proof: ProofJson }> {
+  /** Finds a CI run that proves that a list of files passed in a tree, and tells whether it spares the one that asks its tests. */
+  async proof(
+    store: Store,
+    { asking, ...question }: ProofQuestion & { asking: AskingCiRun | null },
+  ): Promise<{ proof: ProofJson; isSpared: boolean }> {
     const { reason, ciRun, ended, missingKeys } = await prove(store, question);
     const counts = ended && {
       nodes: ended.nodes.length,
+      node_seconds: ended.seconds,
       test_files: ended.test_files,
       skipped: ended.skipped,
       flaky: [...ended.flaky.paths],
@@ -133,9 +138,10 @@ export const reads = {
     const ci_run = ciRun && {
       ...{ ci_run_id: ciRun.id, ci_run: ciRun.ci_run, commit_hash: ciRun.commit_hash, branch: ciRun.branch },
       started_at: timestamp(ciRun.created_at),
-      ...(counts ?? { nodes: null, test_files: null, skipped: null, flaky: null }),
+      ...(counts ?? { nodes: null, node_seconds: null, test_files: null, skipped: null, flaky: null }),
     };
-    return { proof: { is_proved: reason === null, reason, ci_run, missing_keys: missingKeys } };
+    const proof = { is_proved: reason === null, reason, ci_run, missing_keys: missingKeys };
+    return { proof, isSpared: proof.is_proved && asking !== null && (await isSpared(store, question, asking)) };
   },
 
   /** Signs how the test files of a CI run ended. Throws a 422 that says why that is not known. */

@@ -5,6 +5,8 @@ import type { Millis } from './ports/store.js';
 
 /** CI runs of one build that are listed. */
 export const CI_RUNS_PER_BUILD = 100;
+/** CI runs that one is noted to have spared. */
+export const SPARED_PER_CI_RUN = 1000;
 /** Newest CI runs of a project that are searched for one whose number of nodes is unknown. */
 const CI_RUNS_SEARCHED = 5000;
 /** CI runs that one read fetches. */

@@ -102,6 +102,11 @@ export function queueKey(project: number, { commit_hash, branch, node_total }: B
   return { project, build: { commit_hash, branch, node_total }, ci_run, digest: digest(project, commit_hash, branch, node_total, ci_run) };
 }
 
+/** The digest by which stores find a CI run that another one has proved. */
+export function sparedKey({ commit_hash, branch, ci_run }: Omit<BuildKey, 'node_total'> & { ci_run: string }): string {
+  return digest(commit_hash, branch, ci_run);
+}
+
 /** The digest of a build key in its project, by which stores find the build. */
 export function buildDigest(project: number, { commit_hash, branch, node_total }: BuildKey): string {
   return digest(project, commit_hash, branch, node_total);

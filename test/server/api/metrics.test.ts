@@ -32,6 +32,12 @@ describe('GET /metrics', () => {
     });
   });
 
+  it('counts the questions whether a tree is proved, by answer', async () => {
+    const server = await startServer();
+    await server.get(`/v1/proofs?tree=${'a'.repeat(40)}&test_files_digest=${'b'.repeat(64)}&max_age=9`);
+    expect(await metricsAt(server.url)).toMatchObject({ 'ballast_proofs_total{answer="not_proved"}': 1 });
+  });
+
   it('has the state of queues, store, disk and process', async () => {
     const server = await startServerOnDisk();
     const { test_files } = (await initialise(server, manyPaths(30))).json;

@@ -13,6 +13,7 @@ import { type Fields, manyPaths, record, startSplit } from '../../harness/messag
 import { QueueNode } from '../../harness/queue-node.js';
 import { startServer, type TestServer } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
+import { seededRandom } from '../../testbed/random.js';
 
 const SUITE = manyPaths(6);
 const TREE = 'a'.repeat(40);
@@ -90,18 +91,17 @@ it('proves a complete CI run of the tree, the list and the keys in which each fi
   clock.advance({ seconds: 60 });
   const answer = await ask(server, { request_id: 'x', proof_keys: [...KEYS].reverse().join() });
   const [ciRun] = await server.store.ciRuns.list(1, Infinity, 1);
-  expect((await server.get('/metrics')).text).toMatch(/^ballast_proofs_total\{answer="proved"\} 1$/m);
   expect(answer).toEqual({
     about: {
       ...{ project: 'default', tree: TREE, test_files_digest: digestOfList(SUITE), proof_keys: [...KEYS].reverse().join() },
-      ...{ max_age: 7 * DAY, flaky_passes: false, request_id: 'x' },
+      ...{ max_age: 7 * DAY, flaky_passes: false, commit_hash: null, branch: null, ci_run: null, request_id: 'x' },
     },
     is_proved: true,
     reason: null,
     ci_run: {
       ...{ ci_run_id: ciRun!.id, ci_run: '100', commit_hash: 'c0ffee1', branch: 'main', started_at: expect.any(String) as string },
       url: `${server.url}/p/default/builds/${ciRun!.id}`,
-      ...{ nodes: 2, test_files: 6, skipped: 0, flaky: [] },
+      ...{ nodes: 2, node_seconds: 6, test_files: 6, skipped: 0, flaky: [] },
     },
     missing_keys: [],
   });
@@ -433,6 +433,88 @@ it('counts the doubts of the nodes of a split, if it has the id of the CI run of
     await startSplit(server, SUITE, { node_index, ...CHECKOUT, tree_doubt: 'a.js is changed', fixed_test_suite_split: false });
   await server.service.nodesNoted();
   expect(await reasonOf(server)).toBe('the files of node 0 may differ from the tree: a.js is changed');
+});
+
+describe('a CI run that asks', () => {
+  const ASKING = { commit_hash: 'beef', branch: 'main', ci_run: '900' };
+  const savedIn = async (server: Client, query = 'branch=main') => {
+    const { proved_runs, proved_seconds, days } = (await server.get(`/v1/trends/builds?${query}`)).json;
+    expect(days.every(({ builds }: { builds: number }) => builds > 0)).toBe(true);
+    return [proved_runs, proved_seconds] as [number, number];
+  };
+
+  it('is noted with the one that proves it, once, and is repeated in the answer', async () => {
+    const { server, clock } = await played();
+    clock.advance({ seconds: 60 });
+    const [by] = await server.store.ciRuns.list(1, Infinity, 1);
+    const spared = { ...ASKING, asked_at: clock.now(), nodes: 2, seconds: 6 };
+    for (let times = 0; times < 2; times++) {
+      expect(await ask(server, ASKING)).toMatchObject({ reason: null, about: ASKING, ci_run: { node_seconds: 6 } });
+      clock.advance({ seconds: 5 });
+    }
+    expect(await server.store.ciRuns.spared(by!.id)).toEqual([spared]);
+    expect([await savedIn(server), await savedIn(server, 'branch=next'), await savedIn(server, '')]).toEqual([
+      [1, 6],
+      [0, 0],
+      [1, 6],
+    ]);
+  });
+
+  it.each<[situation: string, more: Record<string, string | number>]>([
+    ['is not proved', { ...ASKING, proof_keys: '' }],
+    ['does not name its branch', { commit_hash: 'beef', ci_run: '900' }],
+    ['is the one that proves it, whose last job asks', { commit_hash: 'c0ffee1', branch: 'main', ci_run: '100' }],
+  ])('is not noted if it %s', async (_, more) => {
+    const { server } = await played();
+    await ask(server, more);
+    expect(await savedIn(server, '')).toEqual([0, 0]);
+  });
+
+  it('is not noted if its nodes have begun to run the tests', async () => {
+    const { server } = await played();
+    const node = new QueueNode(server, 0, { ...CHECKOUT, commit_hash: 'beef', test_queue_id: '900' });
+    await node.start(SUITE);
+    await server.service.nodesNoted();
+    expect(await reasonOf(server, ASKING)).toBeNull();
+    expect(await savedIn(server, '')).toEqual([0, 0]);
+  });
+
+  it('gets its answer also if it cannot be noted', async () => {
+    const { server } = await played();
+    Object.assign(server.store.ciRuns, { noteSpared: () => Promise.reject(new Error('the disk is full')) });
+    expect(await reasonOf(server, ASKING)).toBeNull();
+  });
+
+  it('counts in the trends of its branch and its day exactly as the questions say', async () => {
+    const { server, clock } = await played();
+    clock.advance({ seconds: 60 });
+    const other = new Client(server.url, (await createProject(server.store.access, 'other', clock.now())).token);
+    const random = seededRandom(20_261_130);
+    const pick = (count: number) => Math.floor(random() * count);
+    /** The first question of each CI run that was proved: its branch, and how many days ago. */
+    const first = new Map<string, { branch: string; at: number }>();
+    for (let i = 0; i < 60; i++) {
+      const asking = { commit_hash: `c${pick(3)}`, branch: ['main', 'fix'][pick(2)]!, ci_run: String(pick(12)) };
+      const max_age = pick(4) === 0 ? 1 : 7 * DAY;
+      const client = pick(5) === 0 ? other : server;
+      const { is_proved } = await ask(client, { ...asking, max_age });
+      const key = Object.values(asking).join();
+      if (is_proved && !first.has(key)) first.set(key, { branch: asking.branch, at: clock.now() });
+      clock.advance({ seconds: 3600 * pick(5) });
+    }
+    const today = Math.floor(clock.now() / (1000 * DAY));
+    const expected = (branch: string | null, days: number) => {
+      const counted = [...first.values()].filter(
+        run => (branch ?? run.branch) === run.branch && Math.floor(run.at / (1000 * DAY)) > today - days,
+      );
+      return [counted.length, 6 * counted.length];
+    };
+    expect(first.size).toBeGreaterThan(20);
+    for (const days of [1, 2, 30])
+      for (const branch of ['main', 'fix', null])
+        expect(await savedIn(server, `days=${days}${branch === null ? '' : `&branch=${branch}`}`)).toEqual(expected(branch, days));
+    expect(await savedIn(other, '')).toEqual([0, 0]);
+  });
 });
 
 it('refuses a question that names no tree, list or age', async () => {

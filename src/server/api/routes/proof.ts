@@ -1,5 +1,7 @@
-import type { ProofAnswer, ReceiptKeysAnswer } from '../../../protocol/answers/proof.js';
+import type { ProofAnswer, ProvingCiRun, ReceiptKeysAnswer } from '../../../protocol/answers/proof.js';
+import { limits } from '../../../protocol/limits.js';
 import { publicReceiptKeys, signingKey } from '../../engine/proof/receipt-keys.js';
+import type { AskingCiRun } from '../../engine/proof/spared.js';
 import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
 import { findSubject } from '../../insight/subject.js';
@@ -16,10 +18,11 @@ import { toCiRunQuery } from '../read/queries.js';
 async function proofOfTree(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, metrics, now } = context;
   const asker = await askerOf(context, request);
-  const { request_id = null, ...asked } = toProofQuery(decodeQuery(request.query));
+  const { request_id = null, commit_hash = null, branch = null, ci_run: id = null, ...asked } = toProofQuery(decodeQuery(request.query));
   const owner = await store.access.project(asker.project);
   // It was deleted meanwhile.
   if (!owner) throw apiErrors.tokenInvalid();
+  const asking = commit_hash === null || branch === null || id === null ? null : { commit_hash, branch, ci_run: id };
   const question = {
     project: asker.project,
     tree: asked.tree,
@@ -27,12 +30,34 @@ async function proofOfTree(context: Context, request: Request): Promise<Answer> 
     keys: asked.proof_keys === '' ? [] : asked.proof_keys.split(',').sort(),
     since: now() - 1000 * asked.max_age,
     flakyPasses: asked.flaky_passes,
+    asking,
   };
-  const { proof } = await jobs.read('proof', question, asker);
+  const { proof, isSpared } = await jobs.read('proof', question, asker);
   metrics.countProof(proof.is_proved);
+  if (isSpared) await noteSpared(context, asker.project, proof.ci_run!, asking!);
   const pageOf = (id: string) => buildPageUrl(context, request, owner.name, id, {});
   const ci_run = proof.ci_run && { ...proof.ci_run, url: pageOf(proof.ci_run.ci_run_id) };
-  return json(200, { about: { project: owner.name, ...asked, request_id }, ...proof, ci_run } satisfies ProofAnswer);
+  const about = { project: owner.name, ...asked, commit_hash, branch, ci_run: id, request_id };
+  return json(200, { about, ...proof, ci_run } satisfies ProofAnswer);
+}
+
+/** Notes what a proof saves. The answer waits for that, and is none the worse if it fails. */
+async function noteSpared(
+  { store, dailyBytes, log, now }: Context,
+  project: number,
+  { ci_run_id, nodes, node_seconds }: Omit<ProvingCiRun, 'url'>,
+  { commit_hash, branch, ci_run }: AskingCiRun,
+): Promise<void> {
+  const spared = {
+    ...{ commit_hash, branch, ci_run: ci_run.slice(0, limits.ciRunCharacters) },
+    ...{ asked_at: now(), nodes: nodes!, seconds: node_seconds! },
+  };
+  try {
+    const by = await store.ciRuns.get(project, ci_run_id);
+    if (by && (await store.ciRuns.noteSpared(by, spared))) dailyBytes.add(project, JSON.stringify(spared).length, now());
+  } catch (err) {
+    log.warn({ err }, 'could not note a CI run that need not run its tests');
+  }
 }
 
 async function receiptOfBuild(context: Context, request: Request, id: string): Promise<Answer> {

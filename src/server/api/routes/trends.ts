@@ -107,7 +107,8 @@ export const trends = [
     operationId: 'getBuildTrend',
     tag: 'Trends',
     summary: 'Get wall time, idle time, savings and cost of a branch by day or week.',
-    description: 'A build counts on the day on which its newest CI run began. Days without builds are left out. At most 400 days.',
+    description:
+      'A build counts on the day on which its newest CI run began. Days without builds are left out. At most 400 days. `proved_runs` counts CI runs on the day on which they asked for a proof.',
     query: 'BuildTrendQuery',
     responses: { '200': response('The days, oldest first.', { schemas: ['BuildTrend'] }) },
   }),

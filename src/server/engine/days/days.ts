@@ -2,6 +2,8 @@ import { wholeMilliseconds } from '../../../base/rounding.js';
 import { DAY_MILLISECONDS } from '../../../base/time.js';
 import { PART_NAMES } from '../../../protocol/answers/minutes.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
+import type { SparedCiRun } from '../ports/ci-runs.js';
+import type { Millis } from '../ports/store.js';
 import type { DaySum, DaySummary, Summary } from '../ports/summaries.js';
 import { withJobs } from './job-times.js';
 
@@ -12,13 +14,18 @@ export const TIMES_PER_DAY = 10_000;
 const MOST_SECONDS = 1e9;
 const LAST_DAY = 1e8;
 export const METHODS = ['round_robin', 'by_name', 'one_at_a_time'] as const;
-const COUNTS = ['builds', 'incomplete', 'cancelled', 'unplanned', 'partial', 'with_failures', 'passed', 'ci_runs'] as const;
-const DURATIONS = ['wall', 'floor', 'saved', 'node_seconds', 'idle_seconds'] as const;
+const COUNTS = ['builds', 'incomplete', 'cancelled', 'unplanned', 'partial', 'with_failures', 'passed', 'ci_runs', 'proved_runs'] as const;
+const DURATIONS = ['wall', 'floor', 'saved', 'node_seconds', 'idle_seconds', 'proved_seconds'] as const;
 export const SUM_NAMES: readonly DaySum[] = [...COUNTS, ...DURATIONS, ...METHODS, ...PART_NAMES];
 
-/** The day on which a build counts: when its newest CI run began, in whole days since 1970, UTC. */
+/** The day on which a build counts: when its newest CI run began. */
 export function dayOf({ started_at }: Pick<Summary, 'started_at'>): number {
-  const day = Math.floor(started_at / DAY_MILLISECONDS);
+  return dayAt(started_at);
+}
+
+/** The day of a time, in whole days since 1970, UTC. */
+export function dayAt(time: Millis): number {
+  const day = Math.floor(time / DAY_MILLISECONDS);
   return Number.isNaN(day) ? 0 : Math.min(LAST_DAY, Math.max(0, day));
 }
 
@@ -63,6 +70,18 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
     // The jobs of an incomplete build are paid, too.
     jobs: withJobs(day.jobs, jobs, sign),
   };
+}
+
+/** Adds a CI run that a proof spared to the day on which it asked. */
+export function countSpared(day: DaySummary, { seconds }: Pick<SparedCiRun, 'seconds'>): DaySummary {
+  const { proved_runs, proved_seconds } = day.sums;
+  const sums = { proved_runs: proved_runs + 1, proved_seconds: wholeMilliseconds(proved_seconds + credible(seconds)) };
+  return { ...day, sums: { ...day.sums, ...sums } };
+}
+
+/** The builds and the spared CI runs of a day. A day with none is not kept. */
+export function countedOn({ sums }: Pick<DaySummary, 'sums'>): number {
+  return sums.builds + sums.proved_runs;
 }
 
 function credible(seconds: number): number {

@@ -25,6 +25,27 @@ export interface CiRuns {
   noteNodes(told: readonly NodeNote[]): Promise<void>;
   /** What the nodes of a CI run told, by node. */
   nodes(id: string): Soon<NotedNode[]>;
+  /**
+   * Notes a CI run that another one has proved, and counts it on its day: once, as long as it is noted with one of the newest
+   * `CI_RUNS_OF_TREE` of the tree. Does nothing when the CI run that proves it has expired, or has proved `SPARED_PER_CI_RUN`. Resolves with
+   * whether it noted it.
+   */
+  noteSpared(by: CiRun, spared: SparedCiRun): Promise<boolean>;
+  /** The CI runs that one has proved, in any order. */
+  spared(id: string): Soon<SparedCiRun[]>;
+}
+
+/** A CI run that need not run its tests, because another one has proved its tree. */
+export interface SparedCiRun {
+  commit_hash: string;
+  branch: string;
+  /** The id that the CI system gave it, cut to `limits.ciRunCharacters`. */
+  ci_run: string;
+  /** When it first asked. */
+  asked_at: Millis;
+  /** The nodes of the CI run that proves it, and what the test files took on all of them, in seconds. */
+  nodes: number;
+  seconds: number;
 }
 
 /** What a node told of itself with its first requests. Null: it told none. That is noted, too: a later process of the node may tell some. */

@@ -28,7 +28,8 @@ export interface Summaries {
   putUnrecorded(ciRun: CiRun, summary: Summary): Promise<void>;
   /**
    * The days (whole days since 1970, UTC) of a branch, or of all branches together (null), in order, both ends included. A day without
-   * builds is left out. A build that has ended counts on the day on which its newest CI run began, until that day expires.
+   * builds and without CI runs that a proof spared is left out. A build that has ended counts on the day on which its newest CI run began,
+   * until that day expires.
    */
   days(project: number, branch: string | null, from: number, to: number): Soon<DaySummary[]>;
 }
@@ -82,7 +83,7 @@ export function isOutOfDate({ recorded }: Pick<Build, 'recorded'>, summary: Pick
   return summary === null || summary.recorded !== recorded || summary.state === 'running';
 }
 
-/** The builds of a day that have ended. */
+/** The builds of a day that have ended, and the CI runs that a proof spared. */
 export interface DaySummary {
   day: number;
   sums: Record<DaySum, number>;
@@ -96,7 +97,8 @@ export interface DaySummary {
 /**
  * The sums of a day: numbers of builds, and of the CI runs of all of them, and durations of complete ones. `incomplete`: files are missing, and
  * the build was not `cancelled`. `unplanned`: nobody knows whether files are missing; such a build counts as complete, and saves nothing, unless
- * it is `partial`. `passed`: complete, and no file failed, as its clients report.
+ * it is `partial`. `passed`: complete, and no file failed, as its clients report. `proved_runs`: CI runs that a proof spared, which are of
+ * no build, and `proved_seconds`: what their tests would have taken on all nodes.
  */
 export type DaySum =
   | 'builds'
@@ -107,6 +109,8 @@ export type DaySum =
   | 'with_failures'
   | 'passed'
   | 'ci_runs'
+  | 'proved_runs'
+  | 'proved_seconds'
   | 'wall'
   | 'floor'
   | 'saved'

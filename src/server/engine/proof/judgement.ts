@@ -1,9 +1,11 @@
 import { pluralize } from '../../../base/plural.js';
+import { rounded } from '../../../base/rounding.js';
 import { limits } from '../../../protocol/limits.js';
 import { findPlan } from '../completeness/assigned.js';
 import { silentNode, subjectOf } from '../completeness/checkouts.js';
 import { compareCiRun } from '../completeness/completeness.js';
 import { type Outcomes, outcomesOf } from '../completeness/outcomes.js';
+import type { Run } from '../ports/builds.js';
 import type { CiRun, NotedNode } from '../ports/ci-runs.js';
 import type { Millis, Store } from '../ports/store.js';
 import { Refusal } from '../refusal.js';
@@ -24,6 +26,8 @@ export interface EndedFiles {
   nodes: readonly number[];
   /** The CI runs that proved the files that its queue left out. */
   provedBy: readonly CiRun[];
+  /** What its files took on all nodes. */
+  seconds: number;
   outcomes: Outcomes;
 }
 
@@ -32,6 +36,7 @@ export interface EndedInShort extends Record<'failed' | 'flaky' | 'untold', Some
   nodes: readonly number[];
   /** When the oldest CI run began that proved files which its queue left out; null: the queue has all files. */
   provedSince: Millis | null;
+  seconds: number;
   /** The number of test files and pieces. */
   test_files: number;
   /** Of these, those whose tests were all skipped. */
@@ -66,7 +71,16 @@ export async function judge(store: Store, ciRun: CiRun): Promise<Judgement<Ended
   if (assigned.info.id !== ciRun.plan) return { listDigest, gap: 'its nodes used two splits', ended: null };
   const outcomes = outcomesOf(assigned.handed, runs, ciRun.digest);
   for (const [path, ended] of leftOut?.files ?? []) outcomes[ended].push(path);
-  return { listDigest, gap: null, ended: { nodes: nodesCame, provedBy: leftOut?.ciRuns ?? [], outcomes } };
+  return {
+    listDigest,
+    gap: null,
+    ended: { nodes: nodesCame, provedBy: leftOut?.ciRuns ?? [], seconds: secondsOf(runs, ciRun.digest), outcomes },
+  };
+}
+
+function secondsOf(runs: readonly Run[], digest: number): number {
+  const own = runs.filter(({ ci_run }) => ci_run === digest);
+  return rounded(own.reduce((sum, { seconds }) => seconds.reduce((all, each) => all + each, sum), 0));
 }
 
 /** The judgement of a CI run in short, which is read from the summary of its build if that has it. */
@@ -121,6 +135,7 @@ function inShort({ ended, ...rest }: Judgement<EndedFiles>): Judgement<EndedInSh
     ended: {
       nodes: ended.nodes,
       provedSince: ended.provedBy.length === 0 ? null : Math.min(...ended.provedBy.map(({ created_at }) => created_at)),
+      seconds: ended.seconds,
       test_files: failed.length + flaky.length + untold.length + passed.length + skipped.length,
       skipped: skipped.length,
       failed: some(failed, 1),

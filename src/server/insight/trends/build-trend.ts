@@ -20,6 +20,10 @@ function addDays(first: number, days: readonly DaySummary[]): DaySummary {
   };
 }
 
+export function hasBuilds({ sums }: Pick<DaySummary, 'sums'>): boolean {
+  return sums.builds > 0;
+}
+
 /** Number of builds of a day that ended complete, as far as it is known. Only their times count. */
 export function completeBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
   return sums.builds - sums.incomplete - sums.cancelled - sums.partial;
@@ -42,7 +46,7 @@ export function jobsIn(days: readonly DaySummary[], settings: PriceSettings): Jo
   const times = days.flatMap(({ jobs }) => jobs);
   const setup = settings.setup ?? 0;
   return {
-    since: dateOf(days[0]?.day ?? 0),
+    since: dateOf(days.find(hasBuilds)?.day ?? 0),
     ci_runs: days.reduce((sum, { sums }) => sum + sums.ci_runs, 0),
     jobs: times.reduce((sum, [, jobs]) => sum + jobs, 0),
     job_seconds: times.reduce((sum, [seconds, jobs]) => sum + (seconds + setup) * jobs, 0),
@@ -86,14 +90,16 @@ export async function buildTrend(
   settings: PriceSettings,
 ): Promise<BuildTrend> {
   const first = by === 'week' ? mondayOf(from) : from;
-  const days = await summaries.days(project, branch, first, to);
+  const all = await summaries.days(project, branch, first, to);
+  const { proved_runs, proved_seconds } = addDays(first, all).sums;
+  const days = all.filter(hasBuilds);
   const groups = new Map<number, DaySummary[]>();
   for (const day of days) {
     const group = by === 'range' ? first : by === 'week' ? mondayOf(day.day) : day.day;
     groups.set(group, [...(groups.get(group) ?? []), day]);
   }
   const trends = Array.from(groups, ([day, days]) => dayTrend(day, days, settings));
-  return { branch, from: dateOf(first), to: dateOf(to), days: trends };
+  return { branch, from: dateOf(first), to: dateOf(to), proved_runs, proved_seconds, days: trends };
 }
 
 /** The first day of a week. The day 0 was a Thursday. */

@@ -29,6 +29,8 @@ const TODAY: readonly [name: string, help: string, sum: DaySum][] = [
   ['node_seconds_today', 'Sum over these builds of their nodes times their wall time.', 'node_seconds'],
   ['idle_seconds_today', 'The part of the node time after the end of each node.', 'idle_seconds'],
   ['saved_seconds_today', 'Wall time that the best of the other methods would have taken more.', 'saved'],
+  ['proved_runs_today', 'CI runs of today that did not run their tests, because another one had proved their tree.', 'proved_runs'],
+  ['proved_seconds_today', 'Sum of what these tests took in the CI runs that proved them, on all nodes.', 'proved_seconds'],
 ];
 
 /**

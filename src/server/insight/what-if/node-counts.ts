@@ -11,7 +11,7 @@ import { mean, median } from '../../planning/estimating/median.js';
 import { newestSubject } from '../subject.js';
 import { countedNodes } from '../timeline/counted-nodes.js';
 import { readTimeline } from '../timeline/read-timeline.js';
-import { jobsIn } from '../trends/build-trend.js';
+import { hasBuilds, jobsIn } from '../trends/build-trend.js';
 import { withSummaries } from '../trends/summary.js';
 import { type Playing, whatIfOfRun } from './prepare-what-if.js';
 import { recommendationOf, type Spent } from './recommendation.js';
@@ -63,7 +63,7 @@ export async function buildsToPlay(
   const days = await store.summaries.days(project, null, today - SPENT_DAYS + 1, today);
   return {
     ...{ builds, left_out },
-    spent: { days: today + 1 - (days[0]?.day ?? today), price: jobsIn(days, await settingsOf(store.access, project)).price },
+    spent: { days: today + 1 - (days.find(hasBuilds)?.day ?? today), price: jobsIn(days, await settingsOf(store.access, project)).price },
     outdated: searched.flatMap(({ build, summary }) => (isOutOfDate(build, summary) ? build : [])),
   };
 }

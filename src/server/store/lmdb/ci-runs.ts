@@ -1,15 +1,18 @@
-import { CI_RUNS_PER_BUILD } from '../../engine/ci-run.js';
-import { type BuildKey, buildDigest } from '../../engine/keys.js';
+import { CI_RUNS_PER_BUILD, SPARED_PER_CI_RUN } from '../../engine/ci-run.js';
+import { CI_RUNS_OF_TREE } from '../../engine/completeness/checkouts.js';
+import { countSpared, dayAt } from '../../engine/days/days.js';
+import { type BuildKey, buildDigest, sparedKey } from '../../engine/keys.js';
 import { joinCheckouts, joinCommands } from '../../engine/node-notes.js';
 import type { CiRun, CiRuns, NodeNote } from '../../engine/ports/ci-runs.js';
+import { changeDay } from './summaries.js';
 import type { Tables } from './tables.js';
 import { entriesOf } from './writes/blobs.js';
 import { type Committing, commit } from './writes/commit.js';
 
 export type CiRunTables = Pick<Tables, 'ciRuns' | 'ciRunKeys' | 'ciRunsOfBuild' | 'ciRunsOfTree' | 'unrecorded' | 'expiry'>;
 
-export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'nodes'> & Committing) {
-  const { ciRuns, ciRunKeys, ciRunsOfBuild, ciRunsOfTree, nodes } = parts;
+export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'nodes' | 'spared' | 'days'> & Committing) {
+  const { ciRuns, ciRunKeys, ciRunsOfBuild, ciRunsOfTree, nodes, spared } = parts;
   /** The records that a node changes by what it told; null: it changes none. */
   const toPut = ({ id, node_index, links, checkout, command }: NodeNote) => {
     const key = ciRunKeys.get(id);
@@ -32,6 +35,10 @@ export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'nodes'> & Committi
     const isRunNoted = noted.links === run.links && noted.tree === run.tree;
     return isNoted && isRunNoted ? null : { node: isNoted ? null : node, run: isRunNoted ? null : noted };
   };
+  const newestOfTree = (project: number, tree: string, limit: number) => {
+    const range = { start: [project, tree, Infinity] as never, end: [project, tree, -Infinity] as never, reverse: true, limit };
+    return [...ciRunsOfTree.getKeys(range)];
+  };
   return {
     get(project, id) {
       const key = ciRunKeys.get(id);
@@ -50,10 +57,8 @@ export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'nodes'> & Committi
         const [key] = ciRunsOfBuild.getKeys({ ...newestFirst(buildDigest(project, build)), limit: 1 });
         return key ? (ciRuns.get([project, key[1], key[2]]) ?? null) : null;
       }),
-    ofTree(project, tree, limit) {
-      const range = { start: [project, tree, Infinity] as never, end: [project, tree, -Infinity] as never, reverse: true, limit };
-      return [...ciRunsOfTree.getKeys(range)].flatMap(([, , created_at, id]) => ciRuns.get([project, created_at, id]) ?? []);
-    },
+    ofTree: (project, tree, limit) =>
+      newestOfTree(project, tree, limit).flatMap(([, , created_at, id]) => ciRuns.get([project, created_at, id]) ?? []),
     async noteNodes(told) {
       const due = told.filter(toPut);
       if (due.length === 0) return;
@@ -69,6 +74,16 @@ export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'nodes'> & Committi
       });
     },
     nodes: id => Array.from(nodes.getRange(entriesOf(id)), ({ key: [, node_index], value }) => ({ node_index, ...value })),
+    noteSpared: ({ project, id, tree = '' }, run) =>
+      commit(parts, () => {
+        const key = sparedKey(run);
+        if (!ciRunKeys.doesExist(id) || spared.getKeysCount(entriesOf(id)) >= SPARED_PER_CI_RUN) return false;
+        if (newestOfTree(project, tree, CI_RUNS_OF_TREE).some(([, , , by]) => spared.doesExist([by, key]))) return false;
+        void spared.put([id, key], run);
+        changeDay(parts, { project, branch: run.branch }, dayAt(run.asked_at), true, day => countSpared(day, run));
+        return true;
+      }),
+    spared: id => Array.from(spared.getRange(entriesOf(id)), ({ value }) => value),
   } satisfies CiRuns;
 }
 

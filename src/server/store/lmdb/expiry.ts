@@ -108,9 +108,9 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
   const first = key[0] as string;
   switch (kind) {
     case 'ci_run': {
-      const nodes = deleteOwned([tables.nodes], first, most);
-      if (nodes.whole) deleteCiRun(tables, first);
-      return { ...nodes, deleted: nodes.deleted + 1 };
+      const owned = deleteOwned([tables.nodes, tables.spared], first, most);
+      if (owned.whole) deleteCiRun(tables, first);
+      return { ...owned, deleted: owned.deleted + 1 };
     }
     // Large records become unreachable first, and are then deleted piece by piece.
     case 'split': {

@@ -1,8 +1,8 @@
-import { countOn, dayOf, emptyDay, endOfDay } from '../../engine/days/days.js';
+import { countedOn, countOn, dayOf, emptyDay, endOfDay } from '../../engine/days/days.js';
 import { buildDigest, digest, type ProjectBuild } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
-import type { Summaries, Summary } from '../../engine/ports/summaries.js';
+import type { DaySummary, Summaries, Summary } from '../../engine/ports/summaries.js';
 import type { Parts } from './parts.js';
 import type { DayKey } from './records.js';
 import type { Tables } from './tables.js';
@@ -64,22 +64,38 @@ function forgetUnrecorded(tables: Tables, build: ProjectBuild): void {
   }
 }
 
-function countBuild(tables: Tables, { project, branch }: ProjectBuild, summary: Summary, sign: 1 | -1): void {
-  for (const owner of [ALL, digest(branch)]) count(tables, project, owner, summary, sign);
+function countBuild(tables: Tables, build: ProjectBuild, summary: Summary, sign: 1 | -1): void {
+  // The day may have expired before the build.
+  changeDay(tables, build, dayOf(summary), sign === 1, day => countOn(day, summary, sign));
 }
 
-function count({ days, expiry }: Tables, project: number, branch: string, summary: Summary, sign: 1 | -1): void {
-  const day = dayOf(summary);
-  const key: DayKey = [project, branch, day];
-  const record = days.get(key);
-  // The day may have expired before the build.
-  if (!record && sign === -1) return;
-  const before = record ?? emptyDay(day);
-  const counted = countOn(before, summary, sign);
-  if (counted === before) return;
-  if (counted.sums.builds > 0) void days.put(key, counted);
-  else void days.remove(key);
-  if (record && counted.sums.builds > 0) return;
-  const entry: [number, string, ...DayKey] = [endOfDay(day), 'day', ...key];
-  void (counted.sums.builds > 0 ? expiry.put(entry, true) : expiry.remove(entry));
+/**
+ * Changes a day of a branch, and that of all branches, within a write transaction.
+ *
+ * @param mayBegin false: a day with nothing on it is left as it is
+ */
+export function changeDay(
+  tables: Pick<Tables, 'days' | 'expiry'>,
+  { project, branch }: Pick<ProjectBuild, 'project' | 'branch'>,
+  day: number,
+  mayBegin: boolean,
+  change: (day: DaySummary) => DaySummary,
+): void {
+  const { days, expiry } = tables;
+  for (const owner of [ALL, digest(branch)]) {
+    const key: DayKey = [project, owner, day];
+    const record = days.get(key);
+    if (!record && !mayBegin) continue;
+    const before = record ?? emptyDay(day);
+    const changed = change(before);
+    if (changed === before) continue;
+    const entry: [number, string, ...DayKey] = [endOfDay(day), 'day', ...key];
+    if (countedOn(changed) === 0) {
+      void days.remove(key);
+      void expiry.remove(entry);
+    } else {
+      void days.put(key, changed);
+      if (!record) void expiry.put(entry, true);
+    }
+  }
 }

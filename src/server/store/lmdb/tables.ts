@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type Key, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import type { Token } from '../../engine/ports/access.js';
-import type { CiRun, NotedNode } from '../../engine/ports/ci-runs.js';
+import type { CiRun, NotedNode, SparedCiRun } from '../../engine/ports/ci-runs.js';
 import type { Link, Session } from '../../engine/ports/sign-ins.js';
 import type { Split, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
@@ -102,6 +102,8 @@ function tablesIn(root: RootDatabase) {
     ciRunsOfTree: table<true, [project: number, tree: string, created_at: Millis, id: string]>('ciRunsOfTree'),
     /** What the nodes of CI runs told of themselves. */
     nodes: table<Omit<NotedNode, 'node_index'>, [ciRun: string, node_index: number]>('nodes'),
+    /** The CI runs that one has proved, by `sparedKey`. */
+    spared: table<SparedCiRun, [ciRun: string, key: string]>('spared'),
     /** Summaries of CI runs that ended, and of whose builds nothing was recorded. */
     unrecorded: table<Summary, CiRunKey>('unrecorded'),
     /** Encoded changes of a queue in order, by the last record of the journal that has one of them; 0: the batches of a copy. */

@@ -6,8 +6,8 @@ import { columnsOf, MOVED, type MovedTable, type Row, type Side } from './move.j
 /** Rows that are read at once. */
 const SOME = 200;
 
-/** Conditions of rows that move: a build without runs waits for the sweep, as does a day without builds. */
-const CONDITIONS: Partial<Record<MovedTable, string>> = { builds: 'not is_empty', days: 'builds > 0' };
+/** Conditions of rows that move: a build without runs waits for the sweep, as does a day on which nothing counts. */
+const CONDITIONS: Partial<Record<MovedTable, string>> = { builds: 'not is_empty', days: 'counted > 0' };
 
 const NUMBERS = {
   ballast: async () => `select 'last_ordinal' as name,

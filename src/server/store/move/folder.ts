@@ -1,4 +1,4 @@
-import { endOfDay } from '../../engine/days/days.js';
+import { countedOn, endOfDay } from '../../engine/days/days.js';
 import { buildDigest } from '../../engine/keys.js';
 import { pathKey } from '../codecs/path-keys.js';
 import { decodeChanges, encodeChange, encodeChanges } from '../codecs/queue-changes.js';
@@ -204,10 +204,14 @@ const kinds: Record<MovedTable, Kind> = {
     put: ({ ci_run, node_index, job_url, checkout, command }, { nodes }) =>
       void nodes.put([ci_run, node_index], { job_url, checkout: checkout === null ? null : JSON.parse(checkout), command }),
   },
+  spared: {
+    rows: ({ spared }) => rowsOf(spared, ([ci_run, key], record) => ({ ci_run, key, record: JSON.stringify(record) })),
+    put: ({ ci_run, key, record }, { spared }) => void spared.put([ci_run, key], JSON.parse(record)),
+  },
   days: {
     rows: ({ days }) =>
       rowsOf(days, ([project, branch, day], value) => ({
-        ...{ project, branch, day, builds: value.sums.builds, summary: JSON.stringify(value) },
+        ...{ project, branch, day, counted: countedOn(value), summary: JSON.stringify(value) },
       })),
     put({ project, branch, day, summary }, { days, expiry }) {
       void days.put([project, branch, day], JSON.parse(summary));

@@ -177,6 +177,7 @@ const OWNED = [
   { table: 'journal', column: 'queue', before: '', owners: { queues: 'id' } },
   { table: 'split_uses', column: 'split', before: '', owners: { splits: 'id' } },
   { table: 'nodes', column: 'ci_run', before: '', owners: { ci_runs: 'id' } },
+  { table: 'spared', column: 'ci_run', before: '', owners: { ci_runs: 'id' } },
   { table: 'summaries', column: 'build', before: 0, owners: { builds: 'number' } },
 ];
 

@@ -1,9 +1,12 @@
 import { limits } from '../../../protocol/limits.js';
-import { CI_RUNS_PER_BUILD } from '../../engine/ci-run.js';
-import { type BuildKey, buildDigest, type QueueKey, type SplitKey, shortDigest } from '../../engine/keys.js';
+import { CI_RUNS_PER_BUILD, SPARED_PER_CI_RUN } from '../../engine/ci-run.js';
+import { CI_RUNS_OF_TREE } from '../../engine/completeness/checkouts.js';
+import { countSpared, dayAt } from '../../engine/days/days.js';
+import { type BuildKey, buildDigest, type QueueKey, type SplitKey, shortDigest, sparedKey } from '../../engine/keys.js';
 import { CHANGING_CHECKOUT } from '../../engine/node-notes.js';
-import type { Checkout, CiRun, CiRunLinks, CiRuns, NodeNote, NotedNode } from '../../engine/ports/ci-runs.js';
+import type { Checkout, CiRun, CiRunLinks, CiRuns, NodeNote, NotedNode, SparedCiRun } from '../../engine/ports/ci-runs.js';
 import type { Database } from './connection/database.js';
+import { changedDays, dayValues, inTurn, putDays } from './days.js';
 import { fromJson, fromNames, toNames } from './json.js';
 
 export const CI_RUN = 'id, project, kind, plan, ci_run, digest, names, node_total, created_at, runs_before, links, tree';
@@ -127,6 +130,42 @@ export function postgresqlCiRuns(database: Database) {
         [id],
       );
       return rows.map(({ checkout, ...row }) => ({ ...row, checkout: fromJson<Checkout>(checkout) }));
+    },
+    async noteSpared({ id, project, tree = '' }, run) {
+      let isNoted = false;
+      await inTurn(async () => {
+        const key = sparedKey(run);
+        const [known] = await database.read<{ days_turn: number; isNoted: boolean; spared: number }>(
+          `select days_turn, (select count(*) from spared where ci_run = $2) as spared, exists (
+            select from (select id from ci_runs where project = $1 and tree = $3 order by created_at desc, id desc limit $5) c
+            join spared on spared.ci_run = c.id and spared.key = $4
+          ) as "isNoted"
+          from projects where id = $1 and exists (select from ci_runs where id = $2)`,
+          [project, id, tree, key, CI_RUNS_OF_TREE],
+        );
+        if (!known || known.isNoted || known.spared >= SPARED_PER_CI_RUN) return true;
+        const days = await changedDays(database, { project, branch: run.branch }, [dayAt(run.asked_at)], day => countSpared(day, run));
+        const { rows } = await database.change<{ isDone: boolean }>(
+          `with c as materialized (
+            select id from ci_runs where id = $3 for key share
+          ), p as (
+            update projects set days_turn = days_turn + 1 where id = $1 and days_turn = $2 and exists (select from c) returning id
+          ), s as (
+            insert into spared (ci_run, key, record) select $3, $4, $5 from p
+          ), d as (
+            ${putDays(6)}
+          )
+          select exists (select from p) as "isDone"`,
+          [project, known.days_turn, id, key, JSON.stringify(run), ...dayValues(days)],
+        );
+        isNoted = rows[0]!.isDone;
+        return isNoted;
+      });
+      return isNoted;
+    },
+    async spared(id) {
+      const rows = await database.read<{ record: string }>('select record from spared where ci_run = $1', [id]);
+      return rows.map(({ record }) => JSON.parse(record) as SparedCiRun);
     },
   } satisfies CiRuns;
 }

@@ -111,8 +111,10 @@ const ciRuns = (some: string) =>
       select id from ci_runs where ${some} limit ${SOME} for update skip locked
     ), gone as (
       delete from ci_runs using due where ci_runs.id = due.id returning ci_runs.id
-    ), others as (
+    ), noted as (
       delete from nodes using gone where nodes.ci_run = gone.id
+    ), others as (
+      delete from spared using gone where spared.ci_run = gone.id
     )`,
   );
 
@@ -122,7 +124,7 @@ const EXPIRED: readonly Step[] = [
   { kind: 'split', text: splits('used_at < $1 order by used_at') },
   { kind: 'queue', text: queues('used_at < $1 order by used_at') },
   { kind: 'ci_run', text: ciRuns('created_at < $1 order by created_at') },
-  { kind: 'day', text: simple('days', 'project, branch, day', 'day < $1 and builds > 0 order by day'), isByDay: true },
+  { kind: 'day', text: simple('days', 'project, branch, day', 'day < $1 and counted > 0 order by day'), isByDay: true },
   { kind: null, text: simple('days', 'project, branch, day', 'day < $1'), isByDay: true },
   { kind: null, text: simple('deliveries', 'project, key', 'created_at < $1 order by created_at') },
   { kind: null, text: simple('cases', 'project, file, piece', 'at < $1 order by at') },

@@ -208,12 +208,15 @@ const STEPS: readonly (readonly string[])[] = [
       command text,
       primary key (ci_run, node_index)
     )`,
+    // The CI runs that one has proved, as JSON, by sparedKey.
+    'create table if not exists spared (ci_run text not null, key text not null, record text not null, primary key (ci_run, key))',
     'create table if not exists summaries (build int4 primary key, summary text not null)',
     `create table if not exists days (
       project int4 not null,
       branch text not null,
       day int4 not null,
-      builds int4 not null,
+      -- Its builds, and its CI runs that were proved.
+      counted int4 not null,
       summary text not null,
       primary key (project, branch, day)
     )`,

@@ -1,25 +1,13 @@
-import { countOn, dayOf, emptyDay } from '../../engine/days/days.js';
-import { buildDigest, digest, type ProjectBuild } from '../../engine/keys.js';
+import { countOn, dayOf } from '../../engine/days/days.js';
+import { buildDigest, type ProjectBuild } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { DaySummary, Summaries, Summary } from '../../engine/ports/summaries.js';
-import { refusals } from '../../engine/refusal.js';
 import { CI_RUN, type CiRunRow, toCiRun } from './ci-runs.js';
 import type { Database } from './connection/database.js';
-import { BOUNDS } from './connection/options.js';
-import { pauseAfterLoss } from './connection/pause.js';
+import { branchKey, changedDays, dayValues, inTurn, putDays } from './days.js';
 import { fromJson } from './json.js';
 import { lookUp } from './look-up.js';
-
-/** The key of all branches together. */
-const ALL = '';
-
-/** A day that changes, of a branch or of all. */
-interface Day {
-  branch: string;
-  day: number;
-  summary: DaySummary;
-}
 
 interface Before {
   days_turn: number;
@@ -39,16 +27,22 @@ export function postgresqlSummaries(database: Database) {
    */
   async function replace(build: ProjectBuild, number: number | null, ciRun: string | null, summary: Summary): Promise<void> {
     const key = buildDigest(build.project, build);
-    for (const until = performance.now() + BOUNDS.wait; performance.now() < until; await pauseAfterLoss()) {
-      const [before] = await database.read<Before>(
+    await inTurn(async () => {
+      const [known] = await database.read<Before>(
         `select days_turn, coalesce(s.summary, u.summary) as summary, u.id as ci_run from projects
         left join summaries s on s.build = $2
         left join lateral (select id, summary from ci_runs where build = $3 and summary is not null order by created_at desc, id desc limit 1) u on true
         where projects.id = $1`,
         [build.project, number ?? NO_BUILD, key],
       );
-      if (!before) return;
-      const days = await changedDays(build, fromJson<Summary>(before.summary), summary);
+      if (!known) return true;
+      const before = fromJson<Summary>(known.summary);
+      const numbers = [...new Set([before && dayOf(before), dayOf(summary)])].filter(day => day !== null);
+      const days = await changedDays(database, build, numbers, (day, isKept) => {
+        // The day may have expired before the build.
+        const without = before && dayOf(before) === day.day && isKept ? countOn(day, before, -1) : day;
+        return dayOf(summary) === day.day ? countOn(without, summary, 1) : without;
+      });
       const { rows } = await database.change<{ isDone: boolean; isGone: boolean }>(
         `with b as (
           select number from builds where key = $3 for share
@@ -62,45 +56,15 @@ export function postgresqlSummaries(database: Database) {
         ), u as (
           update ci_runs set summary = case when ci_runs.id = $6 then $4 end from p where ci_runs.id = $6 or ci_runs.id = $7
         ), d as (
-          insert into days (project, branch, day, builds, summary)
-          select p.id, v.branch, v.day, v.builds, v.summary
-          from p, unnest($8::text[], $9::int4[], $10::int4[], $11::text[]) as v (branch, day, builds, summary) order by v.branch, v.day
-          on conflict (project, branch, day) do update set builds = excluded.builds, summary = excluded.summary
+          ${putDays(8)}
         )
         select exists (select 1 from p) as "isDone", $5::int4 is null and exists (select 1 from b) or $5::int4 is not null and not exists (select 1 from b)
           or $5::int4 is null and not exists (select 1 from c) as "isGone"`,
-        [
-          ...[build.project, before.days_turn, key, JSON.stringify(summary), number, ciRun, before.ci_run],
-          ...[days.map(({ branch }) => branch), days.map(({ day }) => day)],
-          ...[days.map(each => each.summary.sums.builds), days.map(each => JSON.stringify(each.summary))],
-        ],
+        [build.project, known.days_turn, key, JSON.stringify(summary), number, ciRun, known.ci_run, ...dayValues(days)],
       );
       const { isDone, isGone } = rows[0]!;
-      if (isDone || isGone) return;
-    }
-    throw refusals.databaseAway(new Error('others changed the days of the project each time'));
-  }
-
-  /** The days of a build, without the summary before and with the new one. */
-  async function changedDays({ project, branch }: ProjectBuild, before: Summary | null, after: Summary): Promise<Day[]> {
-    const branches = [ALL, digest(branch)];
-    const numbers = [...new Set([before && dayOf(before), dayOf(after)])].filter(day => day !== null);
-    const rows = await database.read<{ branch: string; day: number; summary: string }>(
-      `select d.* from unnest($2::text[]) as b (branch) cross join unnest($3::int4[]) as n (day)
-      cross join lateral (select branch, day, summary from days where project = $1 and branch = b.branch and day = n.day limit 1) d`,
-      [project, branches, numbers],
-    );
-    const known = new Map(rows.map(row => [`${row.branch} ${row.day}`, JSON.parse(row.summary) as DaySummary]));
-    return branches.flatMap(name =>
-      numbers.flatMap((day): Day[] => {
-        const found = known.get(`${name} ${day}`);
-        let summary = found ?? emptyDay(day);
-        // The day may have expired before the build.
-        if (before && dayOf(before) === day && found) summary = countOn(summary, before, -1);
-        if (dayOf(after) === day) summary = countOn(summary, after, 1);
-        return summary === (found ?? summary) && !found && summary.sums.builds === 0 ? [] : [{ branch: name, day, summary }];
-      }),
-    );
+      return isDone || isGone;
+    });
   }
 
   return {
@@ -131,8 +95,8 @@ export function postgresqlSummaries(database: Database) {
     putUnrecorded: (ciRun: CiRun, summary: Summary) => replace(ciRun, null, ciRun.id, summary),
     async days(project: number, branch: string | null, from: number, to: number) {
       const rows = await database.read<{ summary: string }>(
-        'select summary from days where project = $1 and branch = $2 and day between $3 and $4 and builds > 0 order by day',
-        [project, branch === null ? ALL : digest(branch), Math.max(0, from), Math.min(to, 2 ** 31 - 1)],
+        'select summary from days where project = $1 and branch = $2 and day between $3 and $4 and counted > 0 order by day',
+        [project, branchKey(branch), Math.max(0, from), Math.min(to, 2 ** 31 - 1)],
       );
       return rows.map(({ summary }) => JSON.parse(summary) as DaySummary);
     },

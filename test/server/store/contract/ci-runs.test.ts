@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../../../src/protocol/limits.js';
-import { CI_RUNS_PER_BUILD } from '../../../../src/server/engine/ci-run.js';
+import { CI_RUNS_PER_BUILD, SPARED_PER_CI_RUN } from '../../../../src/server/engine/ci-run.js';
 import { queueKey, type SplitKey, shortDigest, splitKey } from '../../../../src/server/engine/keys.js';
 import { CHANGING_CHECKOUT } from '../../../../src/server/engine/node-notes.js';
 import type { Checkout, CiRun, NodeLinks, NodeNote } from '../../../../src/server/engine/ports/ci-runs.js';
 import { EXPIRED_PER_STEP } from '../../../../src/server/engine/retention.js';
-import { BUILD, DAY, HOUR, NOW, newQueue, newSplit, record, sweep, upTo } from './fixtures.js';
+import { BUILD, buildsOf, DAY, HOUR, NOW, newQueue, newSplit, record, sparedCiRun, summaryOf, sweep, upTo } from './fixtures.js';
 import { stores } from './stores.js';
 
 const CHECKOUT: Checkout = { tree: 'a'.repeat(40), doubt: null, keys: ['c'.repeat(64)] };
@@ -201,6 +201,84 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
     const nodes = await store.ciRuns.nodes(run!.id);
     expect(nodes.map(({ command }) => command)).toEqual(['a', null, null, null, null]);
     expect(nodes.map(({ checkout }) => checkout)).toEqual(nodes.map(() => CHECKOUT));
+  });
+
+  describe('that others have proved', () => {
+    async function proving() {
+      const { store, project, createQueue, ...rest } = await opened();
+      for (const [i, ci_run] of ['1', '2', '3'].entries()) await createQueue(ci_run, NOW + i);
+      const runs = (await store.ciRuns.ofBuild(project, BUILD)).reverse();
+      await store.ciRuns.noteNodes(runs.map((run, i) => noteOf(run, 0, null, { ...CHECKOUT, tree: (i < 2 ? 'a' : 'b').repeat(40) })));
+      const [first, second, other] = (await store.ciRuns.ofBuild(project, BUILD)).reverse() as [CiRun, CiRun, CiRun];
+      const days = async (branch: string | null, of = project) =>
+        (await store.summaries.days(of, branch, 0, 1e8)).map(({ day, sums }) => [day - NOW / DAY, sums.proved_runs, sums.proved_seconds]);
+      return { store, project, first, second, other, days, ...rest };
+    }
+
+    it('are noted once with one of their tree, and count on their day, for their branch and for all', async () => {
+      const { store, project, first, second, other, days } = await proving();
+      const spared = sparedCiRun({ branch: 'größe\0' });
+      expect(await store.ciRuns.noteSpared(first, spared)).toBe(true);
+      const again = { ...spared, asked_at: NOW + 2 * DAY };
+      for (const by of [first, second]) expect(await store.ciRuns.noteSpared(by, again)).toBe(false);
+      const others = [{ commit_hash: 'other' }, { branch: 'next', seconds: 0.25 }, { ci_run: 'other', asked_at: NOW + 2 * DAY }];
+      const noted = others.map(more => sparedCiRun(more));
+      for (const run of noted) expect(await store.ciRuns.noteSpared(second, run)).toBe(true);
+      expect(await store.ciRuns.noteSpared(other, spared)).toBe(true);
+      expect(await store.ciRuns.spared(first.id)).toEqual([spared]);
+      expect(await store.ciRuns.spared(second.id)).toEqual(expect.arrayContaining(noted));
+      expect(await store.ciRuns.spared('unknown')).toEqual([]);
+      expect(await days(null)).toEqual([
+        [1, 4, 270.25],
+        [2, 1, 90],
+      ]);
+      expect([await days('größe\0'), await days('next')]).toEqual([[[1, 2, 180]], [[1, 1, 0.25]]]);
+      expect(await days(null, project + 1)).toEqual([]);
+      expect(await store.ciRuns.noteSpared({ ...first, id: 'gone' }, sparedCiRun({ ci_run: 'late' }))).toBe(false);
+    });
+
+    it('are counted exactly when many ask at once, and builds end beside them', async () => {
+      const { store, project, first, second, days } = await proving();
+      await record(store, project, { 'a.rb': 1 });
+      const [build] = await buildsOf(store, project);
+      const asking = upTo(8).map(i =>
+        store.ciRuns.noteSpared(i % 2 ? first : second, sparedCiRun({ ci_run: String(i >> 1), asked_at: NOW })),
+      );
+      await Promise.all([...asking, store.summaries.put(build!, summaryOf())]);
+      expect((await Promise.all(asking)).filter(Boolean)).toHaveLength(4);
+      const both = [await store.ciRuns.spared(first.id), await store.ciRuns.spared(second.id)].flat();
+      expect(both.map(({ ci_run }) => ci_run).sort()).toEqual(['0', '1', '2', '3']);
+      expect(await days('main')).toEqual([[0, 4, 360]]);
+      expect((await store.summaries.days(project, null, 0, 1e8))[0]!.sums).toMatchObject({ builds: 1, wall: 100 });
+    });
+
+    it('keep a day whose builds go to another one, until it expires', async () => {
+      const { store, project, first, days } = await proving();
+      await record(store, project, { 'a.rb': 1 });
+      const [build] = await buildsOf(store, project);
+      await store.summaries.put(build!, summaryOf());
+      await store.ciRuns.noteSpared(first, sparedCiRun({ asked_at: NOW }));
+      await store.summaries.put(build!, summaryOf({ started_at: NOW + DAY }));
+      const both = [
+        [0, 1, 90],
+        [1, 0, 0],
+      ];
+      expect([await days(null), await days('main')]).toEqual([both, both]);
+      await sweep(store, NOW + DAY + 1);
+      expect(await days(null)).toEqual([[1, 0, 0]]);
+    });
+
+    it('are bounded, and expire with the CI run that proves them', async () => {
+      const { store, first, second, days } = await proving();
+      const note = (i: number, by = first) => store.ciRuns.noteSpared(by, sparedCiRun({ ci_run: String(i) }));
+      for (const i of upTo(SPARED_PER_CI_RUN)) await note(i);
+      expect(await note(SPARED_PER_CI_RUN)).toBe(false);
+      expect(await note(SPARED_PER_CI_RUN, second)).toBe(true);
+      expect(await days('main')).toEqual([[1, SPARED_PER_CI_RUN + 1, 90 * (SPARED_PER_CI_RUN + 1)]]);
+      expect(await sweep(store, NOW + 1)).toEqual({ queue: 1, ci_run: 1 });
+      expect([await store.ciRuns.spared(first.id), await store.ciRuns.spared(second.id)]).toMatchObject([[], [{}]]);
+      expect(await note(0)).toBe(false);
+    });
   });
 
   it('expire by the time when they began, also while their queue is in use', async () => {

@@ -3,6 +3,7 @@ import type { Caller } from '../../../../src/server/engine/caller.js';
 import type { BuildKey, NodeKey, QueueKey, SplitKey } from '../../../../src/server/engine/keys.js';
 import type { CaseReport } from '../../../../src/server/engine/pieces/case-report.js';
 import type { Build } from '../../../../src/server/engine/ports/builds.js';
+import type { SparedCiRun } from '../../../../src/server/engine/ports/ci-runs.js';
 import type { ExpiringKind } from '../../../../src/server/engine/ports/maintenance.js';
 import type { NewQueue } from '../../../../src/server/engine/ports/queues.js';
 import type { Recorded } from '../../../../src/server/engine/ports/recordings.js';
@@ -196,6 +197,11 @@ export function caseReport(report: Partial<CaseReport> = {}): CaseReport {
 
 export const ascending = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+/** A CI run that another one has proved, which took 90 seconds on four nodes. */
+export function sparedCiRun(spared: Partial<SparedCiRun> = {}): SparedCiRun {
+  return { commit_hash: 'def', branch: 'main', ci_run: '9', asked_at: NOW + DAY, nodes: 4, seconds: 90, ...spared };
+}
 
 /** The summary of a build that took 100 seconds on two nodes, and ended as its line says. */
 export function summaryOf({ line, ...part }: Partial<Omit<Summary, 'line'>> & { line?: Partial<Summary['line']> } = {}): Summary {

@@ -14,6 +14,7 @@ import {
   pullAll,
   record,
   secondsOf,
+  sparedCiRun,
   summaryOf,
   sweep,
   upTo,
@@ -98,6 +99,7 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
       queue: queueKey(project, BUILD, '3'),
       copy: queueKey(project, BUILD, '4'),
     }));
+    const provingIds: string[] = [];
     for (const [i, project] of [gone, kept].entries()) {
       const { split, fixed, queue, copy } = keys[i]!;
       await record(store, project, files(3));
@@ -111,9 +113,13 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
       const links = { job_url: 'https://ci', commit_url: null, diff_url: null };
       const checkout = { tree: 'a'.repeat(40), doubt: null, keys: [] };
       await store.ciRuns.noteNodes([{ id: (await store.queues.find(queue))!.id, node_index: 0, links, checkout, command: null }]);
+      const proving = (await store.ciRuns.ofTree(project, checkout.tree, 1))[0]!;
+      await store.ciRuns.noteSpared(proving, sparedCiRun({ asked_at: NOW }));
+      provingIds.push(proving.id);
     }
     const day = Math.floor(NOW / DAY);
     const left = async (i: number, project: number) => ({
+      spared: (await store.ciRuns.spared(provingIds[i]!)).length,
       builds: (await buildsOf(store, project)).length,
       splits: [await store.splits.find(keys[i]!.split), await store.splits.find(keys[i]!.fixed)].filter(Boolean).length,
       queues: [await store.queues.find(keys[i]!.queue), await store.queues.find(keys[i]!.copy)].filter(Boolean).length,
@@ -121,12 +127,12 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
       days: (await store.summaries.days(project, null, day - 1, day + 1)).length,
       paths: (await store.timings.all(0, 10)).filter(known => known.project === project).length,
     });
-    const all = { builds: 2, splits: 2, queues: 2, ciRuns: 4, days: 1, paths: 3 };
+    const all = { builds: 2, splits: 2, queues: 2, ciRuns: 4, spared: 1, days: 1, paths: 3 };
     await store.access.deleteProject(gone, NOW + 5);
     expect(await sweep(store, NOW, NOW + 5)).toEqual({});
     expect(await left(0, gone)).toEqual(all);
     const deleted = { ...(await sweep(store, NOW, NOW + 6)) };
-    const none = { builds: 0, splits: 0, queues: 0, ciRuns: 0, days: 0, paths: 0 };
+    const none = { builds: 0, splits: 0, queues: 0, ciRuns: 0, spared: 0, days: 0, paths: 0 };
     expect([await left(0, gone), await left(1, kept)]).toEqual([none, all]);
     expect(deleted).toMatchObject({ split: 2, queue: 2, ci_run: 4, path: 3 });
     // The project itself goes by the next sweep, which finds nothing of it.

@@ -18,6 +18,7 @@ import {
   pull,
   record,
   settle,
+  sparedCiRun,
   summaryOf,
   sweep,
   upTo,
@@ -83,6 +84,7 @@ export async function serve(store: Store): Promise<Served> {
       command: 'c'.repeat(64),
     })),
   );
+  await store.ciRuns.noteSpared((await store.ciRuns.get(project, id))!, sparedCiRun({ branch: 'größe\0' }));
   for (const key of ['sent', 'waiting'])
     await store.deliveries.add({ project, key, id: `id of ${key}`, event: testEvent('größe\0'), created_at: NOW + 4 * DAY }, 9);
   await store.deliveries.end({ project, key: 'sent' });

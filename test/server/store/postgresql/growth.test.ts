@@ -27,8 +27,9 @@ function filled(builds: number, project: number): string[] {
     `insert into ci_runs (id, project, kind, plan, ci_run, digest, build, names, node_total, created_at, runs_before, summary)
     select 'i' || i, ${project}, 'queue', '', '"1"', 0, 'b' || i, '["c", "main"]', 4, ${at} + i, 0, case when i % 9 = 0 then '{}' end ${one(builds)}`,
     `insert into nodes (ci_run, node_index, job_url) select 'i' || i / 5, i % 5, '' ${one(builds)}`,
+    `insert into spared (ci_run, key, record) select 'i' || i / 5, 'k' || i % 5, '{}' ${one(builds)}`,
     `insert into summaries (build, summary) select i, '{}' ${one(builds)}`,
-    `insert into days (project, branch, day, builds, summary) select ${project}, i % 40, 40000 + i, 1, '{}' ${one(builds / 100)}`,
+    `insert into days (project, branch, day, counted, summary) select ${project}, i % 40, 40000 + i, 1, '{}' ${one(builds / 100)}`,
     `insert into deliveries (project, key, id, event, created_at, attempts, due_at)
     select ${project}, 'k' || i, '', null, ${at} + i, 0, ${at} + i ${one(builds)}`,
     `insert into cases (project, file, piece, at, report) select ${project}, 'f' || i / 5, i % 5, ${at} + i, '{}' ${one(builds)}`,

@@ -14,6 +14,7 @@ const GROWING = [
   'journal',
   'ci_runs',
   'nodes',
+  'spared',
   'split_uses',
   'summaries',
   'days',
@@ -82,8 +83,9 @@ const FILLED = [
   `insert into ci_runs (id, project, kind, plan, ci_run, digest, build, names, node_total, created_at, runs_before, tree, summary)
   select 'i' || i, i % 20, '', '', '', 0, 'b' || i, '', 4, i, 0, 't' || i, '' from generate_series(1, 4000) i`,
   `insert into nodes (ci_run, node_index, job_url) select 'i' || i / 5, i % 5, '' from generate_series(1, 4000) i`,
+  `insert into spared (ci_run, key, record) select 'i' || i / 5, 'k' || i % 5, '' from generate_series(1, 4000) i`,
   `insert into summaries (build, summary) select i, '' from generate_series(1, 4000) i`,
-  `insert into days (project, branch, day, builds, summary) select i % 20, i % 40, i, 1, '' from generate_series(1, 4000) i`,
+  `insert into days (project, branch, day, counted, summary) select i % 20, i % 40, i, 1, '' from generate_series(1, 4000) i`,
   `insert into deliveries (project, key, id, event, created_at, attempts, due_at)
   select i % 20, 'k' || i, '', case when i % 2 = 0 then '' end, i, 0, i from generate_series(1, 4000) i`,
   `insert into cases (project, file, piece, at, report) select i % 20, 'f' || i / 5, i % 5, i, '' from generate_series(1, 4000) i`,

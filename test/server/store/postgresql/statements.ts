@@ -124,6 +124,7 @@ export async function readAll(store: Store): Promise<number> {
   await ciRuns.get(project, ciRun!.id);
   await ciRuns.nodes(ciRun!.id);
   await ciRuns.ofTree(project, 'a'.repeat(40), 9);
+  await ciRuns.spared(ciRun!.id);
   await ciRuns.newest(project, [build, { ...build, branch: 'next' }]);
   await summaries.get(build.number);
   await summaries.ofBuilds([build.number, build.number + 1]);

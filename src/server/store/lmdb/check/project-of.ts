@@ -41,6 +41,7 @@ export function projectsOf({ builds, ciRunKeys, timings }: Tables): FindProject 
     ciRunKeys: (_, [project]) => project,
     ciRunsOfBuild: (_, project) => project,
     nodes: ([id]) => ofPlan(id),
+    spared: ([id]) => ofPlan(id),
     ciRunsOfTree: ([project]) => project,
     unrecorded: ([project]) => project,
     summaries: ofBuild,

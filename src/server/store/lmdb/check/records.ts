@@ -176,6 +176,9 @@ export const checks: Checks = {
   *nodes(key, _, problem, { nodes }, references) {
     if (!references.ciRuns().has(key[0])) yield problem('is of a CI run that does not exist', () => nodes.remove(key));
   },
+  *spared(key, _, problem, { spared }, references) {
+    if (!references.ciRuns().has(key[0])) yield problem('is of a CI run that does not exist', () => spared.remove(key));
+  },
   *unrecorded(key, _, problem, { ciRuns, unrecorded }) {
     if (!ciRuns.doesExist(key)) yield problem('is of a CI run that does not exist', () => unrecorded.remove(key));
   },

@@ -33,7 +33,7 @@ export async function removeBlobs({ blobs, expiry }: Pick<Tables, 'blobs' | 'exp
 }
 
 /** A table whose keys begin with the id of a split, queue or CI run. */
-export type OwnedTable = Tables['blobs'] | Tables['batches'] | Tables['splitRuns'] | Tables['nodes'];
+export type OwnedTable = Tables['blobs'] | Tables['batches'] | Tables['splitRuns'] | Tables['nodes'] | Tables['spared'];
 
 /** Removes all entries [owner, ...]. */
 export function removeEntries(table: OwnedTable, owner: string): Promise<void> {
