@@ -54,7 +54,7 @@ describe('ballast proved', () => {
     expect({ code: proved.code, stdout: proved.stdout }).toEqual({
       code: 0,
       stdout: expect.stringMatching(
-        /^proved: 3 test files passed on [12] nodes?\nCI run 7 of main, commit c1, began .+ ago: http.*\n$/,
+        /^proved: 3 test files passed on [12] nodes? in .+ m?s of node time\nCI run 7 of main, commit c1, began .+ ago: http.*\n$/,
       ) as string,
     });
     expect(await ask(suite, server, ['--proof-key', 'image=2'])).toMatchObject(
@@ -64,6 +64,45 @@ describe('ballast proved', () => {
     expect(await ask(suite, server)).toEqual(said(1, 'not proved: these files may differ from the tree: notes.md is changed'));
     commit(suite);
     expect(await ask(suite, server)).toEqual(NOTHING);
+  });
+
+  it('names the CI run that asks, which is counted once, and none outside of one', async () => {
+    const [server, suite] = [await startServerOnDisk(), repository()];
+    await suite.run(server, 0, ['queue', GLOB, ...KEYS, ...suite.runner]);
+    const spared = async () => {
+      const [by] = await server.store.ciRuns.list(1, Infinity, 1);
+      return (await server.store.ciRuns.spared(by!.id)).map(({ commit_hash, branch, ci_run }) => [commit_hash, branch, ci_run]);
+    };
+    for (const build of ['', '7', '8', '8']) {
+      const environment = { BALLAST_BUILD_ID: build, BALLAST_COMMIT_HASH: build === '7' ? 'c1' : 'c2' };
+      expect(await ask(suite, server, KEYS, environment)).toMatchObject({ code: 0 });
+    }
+    expect(await ask(suite, server, [...KEYS, '--build-id', '9', '--branch', 'fix'], { BALLAST_COMMIT_HASH: '' })).toMatchObject({
+      code: 0,
+    });
+    const head = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: suite.folder, encoding: 'utf8' }).trim();
+    expect((await spared()).sort()).toEqual(
+      [
+        ['c2', 'main', '8'],
+        [head, 'fix', '9'],
+      ].sort(),
+    );
+  });
+
+  it('is a tool of language models, too', async () => {
+    const [server, suite] = [await startServerOnDisk(), repository()];
+    const told = async (input: object) => {
+      const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'proved', arguments: input } };
+      const run = await runBallast(['mcp'], suite.environment(server, 0), { cwd: suite.folder, stdin: JSON.stringify(message) });
+      const { isError, content } = JSON.parse(run.stdout).result;
+      return isError ? content[0].text : JSON.parse(content[0].text);
+    };
+    await suite.run(server, 0, ['queue', GLOB, ...KEYS, ...suite.runner]);
+    expect(await told({ globs: [GLOB], proof_keys: ['image=1'] })).toMatchObject({ is_proved: true, ci_run: { ci_run: '7' } });
+    expect(await told({ globs: GLOB })).toMatchObject({ is_proved: false, reason: 'node 0 ran with another key' });
+    expect(await told({ globs: ['none/*'] })).toMatch(/^nothing matches none\/\* in /);
+    writeFileSync(join(suite.folder, 'notes.md'), 'x');
+    expect(await told({ globs: [GLOB] })).toMatchObject({ is_proved: false, reason: /notes.md/ });
   });
 
   it('writes an output and a summary for GitHub Actions, whatever the answer', async () => {
@@ -77,7 +116,7 @@ describe('ballast proved', () => {
     expect(await ask(suite, server, ['--format', 'github', '--retries', '0'], github)).toMatchObject({ code: 3 });
     expect(readFileSync(output!, 'utf8')).toBe('proved=false\nproved=true\nproved=false\n');
     expect(readFileSync(summary!, 'utf8')).toMatch(
-      /^not proved: no CI run of this tree is known\nproved: 3 test files passed on 1 node\n\n\[CI run 7 of main, .+\]\(<http.+>\)\ncannot tell whether it is proved: no answer/,
+      /^not proved: no CI run of this tree is known\nproved: 3 test files passed on 1 node in .+ m?s of node time\n\n\[CI run 7 of main, .+\]\(<http.+>\)\ncannot tell whether it is proved: no answer/,
     );
   });
 

@@ -131,12 +131,11 @@ function addVerify(program: Command, context: NodeContext): void {
 }
 
 function addProved(program: Command, context: NodeContext): void {
-  addServerFlags(
-    program
-      .command('proved [globs...]')
-      .description(
-        'ask whether the test files are known to pass in the very tree that is checked out (exit code 1: no, or there is a doubt)',
-      ),
+  addNodeCommand(
+    program,
+    'proved [globs...]',
+    'ask whether the test files are known to pass in the very tree that is checked out (exit code 1: no, or there is a doubt)',
+    ['buildId', 'branch', 'commitHash'],
   )
     .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
     .addOption(proofKeyOption())
@@ -151,8 +150,6 @@ function addProved(program: Command, context: NodeContext): void {
         .default('text'),
     )
     .option('--json', 'print the answer as one JSON object')
-    .addOption(retriesOption())
-    .addHelpText('after', EXIT_CODES_HELP)
     .action(async (globs: string[], flags) => (await import('./proved.js')).proved(globs, clientOptions(flags, context)));
 }
 

@@ -7,7 +7,7 @@ import type { ClientOptions } from './options.js';
 const MAX_LINE_CHARACTERS = 2 ** 20;
 
 /** Answers language models on stdin and stdout until stdin ends. Throws when a message is too long. */
-export async function mcp(options: Pick<ClientOptions, 'url' | 'token' | 'retries' | 'clientVersion'>): Promise<void> {
+export async function mcp(options: Pick<ClientOptions, 'url' | 'token' | 'retries' | 'clientVersion' | 'environment'>): Promise<void> {
   await serveTools(linesOf(process.stdin.setEncoding('utf8')), message => printData(`${JSON.stringify(message)}\n`), {
     name: 'ballast',
     version: options.clientVersion,

@@ -2,19 +2,20 @@ import { appendFileSync } from 'node:fs';
 import { durationText } from '../../base/duration.js';
 import { agree, pluralize } from '../../base/plural.js';
 import { abbreviate, print, printToStderr } from '../../base/terminal.js';
-import type { IdentityOptions } from '../../node/ci/identity.js';
+import { gitCheckout } from '../../node/ci/git.js';
+import { findValue } from '../../node/ci/identity.js';
 import { proofKeys } from '../../node/ci/proof-keys.js';
-import { proofKeyTexts, toldByNode } from '../../node/ci/told-by-node.js';
-import { parseProof, type ReceivedProof } from '../../node/client/answers.js';
+import { proofKeyTexts } from '../../node/ci/told-by-node.js';
+import type { ReceivedProof } from '../../node/client/answers.js';
 import { Api } from '../../node/client/api.js';
-import { askAbout, OtherAnswer } from '../../node/client/completeness.js';
+import { OtherAnswer } from '../../node/client/completeness.js';
+import { askProof, proofQuestion } from '../../node/client/proof.js';
 import { listTestFiles } from '../../node/client/test-files.js';
-import { digestOfList } from '../../protocol/list-digest.js';
 import { exitCodes } from '../process/exit.js';
 import { link, plain } from './markdown.js';
 import type { ClientOptions, ListOptions } from './options.js';
 
-export interface ProvedOptions extends Omit<ClientOptions, keyof IdentityOptions>, Pick<ListOptions, 'stdin' | 'proofKey'> {
+export interface ProvedOptions extends ClientOptions, Pick<ListOptions, 'stdin' | 'proofKey'> {
   /** Seconds. */
   maxAge: number;
   flakyPasses?: true;
@@ -28,28 +29,15 @@ export interface ProvedOptions extends Omit<ClientOptions, keyof IdentityOptions
  */
 export async function proved(globs: readonly string[], options: ProvedOptions): Promise<void> {
   const texts = options.proofKey ?? proofKeyTexts(options.environment);
-  const [allFiles, { tree, tree_doubt, proof_keys = [] }] = await Promise.all([
-    listTestFiles(globs, options.stdin === true),
-    toldByNode(options.environment, texts),
-  ]);
+  const files = await listTestFiles(globs, options.stdin === true);
+  const question = await proofQuestion(files, { ...options, proofKey: texts, flakyPasses: options.flakyPasses ?? false });
+  if ('doubt' in question) {
+    tell(null, `not proved: ${question.doubt}`, options);
+    process.exitCode = exitCodes.failed;
+    return;
+  }
   try {
-    if (tree === undefined || tree_doubt !== undefined) {
-      tell(
-        null,
-        `not proved: ${tree === undefined ? 'the tree is not known' : 'these files may differ from the tree'}: ${tree_doubt}`,
-        options,
-      );
-      process.exitCode = exitCodes.failed;
-      return;
-    }
-    const asked = {
-      tree,
-      test_files_digest: digestOfList(allFiles),
-      proof_keys: proof_keys.join(),
-      max_age: String(options.maxAge),
-      flaky_passes: String(options.flakyPasses ?? false),
-    };
-    const answer = await askAbout(new Api(options), '/v1/proofs', asked, parseProof);
+    const answer = await askProof(new Api(options), { ...question, ...askingCiRun(options) });
     tell(answer, answer.is_proved ? provedText(answer) : notProvedText(answer, texts), options);
     process.exitCode = answer.is_proved ? exitCodes.done : exitCodes.failed;
   } catch (error) {
@@ -57,6 +45,15 @@ export async function proved(globs: readonly string[], options: ProvedOptions): 
     tell(null, `cannot tell whether it is proved: ${error.message}`, options);
     process.exitCode = error instanceof OtherAnswer ? exitCodes.failed : exitCodes.server;
   }
+}
+
+/** The CI run that asks, as its nodes name it: the server counts what it is spared. Nothing where there is none. */
+function askingCiRun(options: ProvedOptions): Record<string, string> {
+  const checkout = gitCheckout('.');
+  const ci_run = findValue('buildId', options, checkout)?.value;
+  if (ci_run === undefined) return {};
+  const [branch, commit_hash] = (['branch', 'commitHash'] as const).map(field => findValue(field, options, checkout)?.value);
+  return branch && commit_hash ? { ci_run, branch, commit_hash } : {};
 }
 
 function tell(answer: ReceivedProof | null, text: string, { json, format, environment }: ProvedOptions): void {
@@ -75,12 +72,15 @@ function tell(answer: ReceivedProof | null, text: string, { json, format, enviro
 }
 
 function provedText({ ci_run }: ReceivedProof): string {
-  const { test_files, nodes, skipped, flaky } = ci_run!;
+  const { test_files, nodes, node_seconds, skipped, flaky } = ci_run!;
   const more = [
     ...(flaky!.length > 0 ? [`${abbreviate(flaky!)} passed only when ${agree(flaky!.length, 'it was', 'they were')} tried again`] : []),
     ...(skipped! > 0 ? [`all tests of ${pluralize(skipped!, 'test file')} were skipped`] : []),
   ];
-  return [`proved: ${pluralize(test_files!, 'test file')} passed on ${pluralize(nodes!, 'node')}`, ...more].join('; ');
+  return [
+    `proved: ${pluralize(test_files!, 'test file')} passed on ${pluralize(nodes!, 'node')} in ${durationText(node_seconds!)} of node time`,
+    ...more,
+  ].join('; ');
 }
 
 /** @param texts of the keys: the answer has their digests */
