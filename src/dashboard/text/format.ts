@@ -57,6 +57,13 @@ export function count(value: number, one: string, many = `${one}s`): string {
   return `${number(value)} ${agree(value, one, many)}`;
 }
 
+/** Seconds of all nodes together as `19 node-hours`, below an hour as `12 node-minutes`. */
+export function nodeTime(seconds: number): string {
+  const [value, unit] = seconds < HOUR ? [seconds / MINUTE, 'node-minute'] : [seconds / HOUR, 'node-hour'];
+  const rounded = Number(value.toFixed(value < 9.95 ? 1 : 0));
+  return `${number(rounded, Number.isInteger(rounded) ? 0 : 1)} ${agree(rounded, unit, `${unit}s`)}`;
+}
+
 /** Bytes as `12 MB`, in powers of 1000. */
 export function bytes(value: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

@@ -1,6 +1,6 @@
 import type { NamedCiRun } from '../messages/build.js';
 import type { Price } from '../project-settings.js';
-import type { Count, Uuid } from '../scalars.js';
+import type { Count, Timestamp, Uuid } from '../scalars.js';
 import type { BuildHead } from './build-head.js';
 
 /** GET /v1/builds/:id/minutes: where the wall time of a build went. Durations are seconds, in whole milliseconds. */
@@ -52,6 +52,18 @@ export interface MinutesAnswer extends BuildHead {
   previous: { build_id: Uuid; commit_hash: string } | null;
   /** The other CI runs of the build, newest first. */
   other_ci_runs: NamedCiRun[];
+  /** What this CI run has proved. */
+  spared: SparedCiRuns;
+}
+
+/** CI runs that need not run their tests, because a CI run had shown that all of them pass in their tree. */
+export interface SparedCiRuns {
+  /** At most 1,000. */
+  count: Count;
+  /** What their tests would have taken on all nodes. */
+  node_seconds: number;
+  /** The newest, at most 20. `ci_run`: the id that the CI system gave it. */
+  newest: { commit_hash: string; branch: string; ci_run: string; asked_at: Timestamp }[];
 }
 
 /** The parts of the wall time, in the order of `parts`. `even_share` and `longest_file` are the floor; the others are what was lost. */

@@ -21,6 +21,7 @@ import { forecastOf } from '../insight/forecast.js';
 import { explainMinutes } from '../insight/minutes/explained-minutes.js';
 import { addFailedCases } from '../insight/minutes/failed-cases.js';
 import { fileOutcomes } from '../insight/minutes/file-outcomes.js';
+import { sparedBy } from '../insight/spared.js';
 import type { Subject } from '../insight/subject.js';
 import { otlpTrace } from '../insight/timeline/otlp.js';
 import { readTimeline } from '../insight/timeline/read-timeline.js';
@@ -179,7 +180,7 @@ export const reads = {
     const timeline = await readTimeline(store, subject, now);
     const outcomes = fileOutcomes(timeline, SLOW_FILES);
     await addFailedCases(store, subject, outcomes.failed ?? []);
-    return clockJson(explainMinutes(subject, timeline, outcomes, links, settings, planned?.cutting ?? null));
+    return clockJson(explainMinutes(subject, timeline, outcomes, links, settings, planned?.cutting ?? null, await sparedBy(store, ciRun)));
   },
 
   /** Throws a 422 when the recorded runs of the CI run do not fit in memory. A page moves the ends of nodes at work by itself. */

@@ -453,6 +453,9 @@ describe('a CI run that asks', () => {
       clock.advance({ seconds: 5 });
     }
     expect(await server.store.ciRuns.spared(by!.id)).toEqual([spared]);
+    const minutes = (await server.get(`/v1/builds/${by!.id}/minutes`)).json;
+    const named = { ...ASKING, asked_at: new Date(spared.asked_at).toISOString() };
+    expect(minutes.spared).toEqual({ count: 1, node_seconds: 6, newest: [named] });
     expect([await savedIn(server), await savedIn(server, 'branch=next'), await savedIn(server, '')]).toEqual([
       [1, 6],
       [0, 0],

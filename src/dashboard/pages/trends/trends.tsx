@@ -11,6 +11,7 @@ import { costSentences } from '../../text/cost.js';
 import { DayCharts } from './day-charts.js';
 import { GrownFiles, grownSince } from './grown-files.js';
 import { growthSentences, spansOf } from './growth.js';
+import { provedSentences } from './proved.js';
 
 const RANGES = [
   { days: 30, title: '30 days' },
@@ -62,7 +63,7 @@ export function TrendsPage({ project }: ProjectPageProps) {
   );
   return (
     <Loaded live={daily}>
-      {({ from }) => {
+      {({ from, proved_runs, proved_seconds }) => {
         const trend = by === 'day' ? daily.data : shown.data;
         const grown = grownSince(files.data, from);
         const paths = files.data?.files.map(({ path }) => path);
@@ -75,6 +76,7 @@ export function TrendsPage({ project }: ProjectPageProps) {
                 isKnown
                   ? [
                       ...growthSentences({ spans, first: begin!, last: end!, total: only!, grown: isAll ? null : grown[0], paths }),
+                      ...provedSentences({ proved_runs, proved_seconds }, days),
                       ...costSentences(spent.data?.days ?? [], ', on all branches'),
                     ]
                   : ['…']
