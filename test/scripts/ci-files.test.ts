@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
@@ -31,6 +31,7 @@ interface Inputs {
   command: string;
   reports: string;
   options: string;
+  proved: string;
 }
 
 /** Of the CI run of one test. */
@@ -43,7 +44,7 @@ interface CiRun {
 interface System {
   name: string;
   node: (inputs: Inputs, run: CiRun, index: number) => Script;
-  gate: (inputs: Pick<Inputs, 'url' | 'token'>, run: CiRun) => Script;
+  gate: (inputs: Pick<Inputs, 'url' | 'token'> & Partial<Pick<Inputs, 'files' | 'proved'>>, run: CiRun) => Script;
   /** Set if the gate writes a report for the page of the tests. */
   hasReport?: true;
 }
@@ -266,6 +267,7 @@ const inputsFor = (server: { url: string; token: string }, more: Partial<Inputs>
   command: 'sh runner.sh "$@"',
   reports: '',
   options: '',
+  proved: 'false',
   ...more,
 });
 
@@ -316,6 +318,32 @@ describe.each(systems)('the ready-made part for $name', ({ node, gate, hasReport
       expect(verified.stdout).toContain(file);
       expect(report).toContain(file);
     }
+  });
+
+  it('runs nothing, and its gate is green, if a CI run has proved the very tree', async () => {
+    const ballast = await server.project();
+    const project = new TestProject(PLAIN);
+    const git = (...args: string[]) => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: project.folder });
+    writeFileSync(join(project.folder, '.gitignore'), 'ballast*\n');
+    for (const args of ['init -q', 'add -A', 'commit -q -m x']) git(...args.split(' '));
+    const inputs = inputsFor(ballast, { files: '!t/f.sh\nt/*.sh\n', proved: 'true' });
+    const { files, proved } = inputs;
+    const playAll = async (id: string) => {
+      const run: CiRun = { id, branch: 'main' };
+      const runs = [];
+      for (const i of [0, 1]) runs.push(await play(node(inputs, run, i), project.folder, variables(project)));
+      runs.push(await play(gate({ ...addressOf(ballast), files, proved }, run), project.folder, variables(project)));
+      expect(runs.map(({ code, stderr }) => (code === 0 ? code : stderr))).toEqual([0, 0, 0]);
+      return runs.map(({ stdout }) => /^proved: 5 test files passed/m.test(stdout));
+    };
+    // What ran on the first node is all.
+    expect(await playAll('91')).toEqual([false, true, true]);
+    expect(project.ran.sort()).toEqual(PLAIN.slice(0, 5));
+    expect(await playAll('92')).toEqual([true, true, true]);
+    expect(project.ran).toHaveLength(5);
+    writeFileSync(join(project.folder, 't/a.sh'), 'changed');
+    expect((await playAll('93')).slice(0, 2)).toEqual([false, false]);
+    expect(project.ran).toHaveLength(10);
   });
 
   it('takes quotes, substitutions and line breaks in names of files and branches as they are', async () => {
