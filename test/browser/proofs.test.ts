@@ -51,7 +51,7 @@ it('what a CI run proves is on its page and in Trends', async () => {
     'All tests passed here. CI runs that asked about the same tree need not run them again: 30 node-minutes saved.',
     '7 of main, commit beef7 just now',
   ]);
-  expect(await trends()).toBe('Proofs saved 1 CI run and 30 node-minutes of tests in 30 days.');
+  expect(await trends()).toBe('Proofs saved 30 node-minutes of tests in 1 CI run of the last 30 days.');
   await asked(project, [...Array(23).keys()]);
   const listed = (await spared())!;
   expect(listed.slice(0, 3)).toEqual([
@@ -60,5 +60,5 @@ it('what a CI run proves is on its page and in Trends', async () => {
     expect.stringMatching(/^22 of /),
   ]);
   expect([listed.length, listed.at(-1)]).toEqual([23, 'and 3 more']);
-  expect(await trends()).toBe('Proofs saved 23 CI runs and 12 node-hours of tests in 30 days.');
+  expect(await trends()).toBe('Proofs saved 12 node-hours of tests in 23 CI runs of the last 30 days.');
 }, 60_000);

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { provedSentences } from '../../../../src/dashboard/pages/trends/proved.js';
 
 it.each([
-  [1, 60, 'Proofs saved 1 CI run and 1 node-minute of tests in 30 days.'],
-  [2, 15, 'Proofs saved 2 CI runs and 0.3 node-minutes of tests in 30 days.'],
-  [3, 3600, 'Proofs saved 3 CI runs and 1 node-hour of tests in 30 days.'],
-  [4, 3599, 'Proofs saved 4 CI runs and 60 node-minutes of tests in 30 days.'],
-  [12, 4.25 * 3600, 'Proofs saved 12 CI runs and 4.3 node-hours of tests in 30 days.'],
-  [31, 19.2 * 3600, 'Proofs saved 31 CI runs and 19 node-hours of tests in 30 days.'],
+  [1, 60, 'Proofs saved 1 node-minute of tests in 1 CI run of the last 30 days.'],
+  [2, 15, 'Proofs saved 0.3 node-minutes of tests in 2 CI runs of the last 30 days.'],
+  [3, 3600, 'Proofs saved 1 node-hour of tests in 3 CI runs of the last 30 days.'],
+  [4, 3599, 'Proofs saved 60 node-minutes of tests in 4 CI runs of the last 30 days.'],
+  [12, 4.25 * 3600, 'Proofs saved 4.3 node-hours of tests in 12 CI runs of the last 30 days.'],
+  [31, 19.2 * 3600, 'Proofs saved 19 node-hours of tests in 31 CI runs of the last 30 days.'],
 ])('%s CI runs that proofs saved are told with the time of their tests', (proved_runs, proved_seconds, sentence) => {
   expect(provedSentences({ proved_runs, proved_seconds }, 30)).toEqual([sentence]);
 });
