@@ -78,7 +78,8 @@ export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'nodes' | 'spared' 
       commit(parts, () => {
         const key = sparedKey(run);
         if (!ciRunKeys.doesExist(id) || spared.getKeysCount(entriesOf(id)) >= SPARED_PER_CI_RUN) return false;
-        if (newestOfTree(project, tree, CI_RUNS_OF_TREE).some(([, , , by]) => spared.doesExist([by, key]))) return false;
+        const ofTree = newestOfTree(project, tree, CI_RUNS_OF_TREE).map(([, , , other]) => other);
+        if ([id, ...ofTree].some(by => spared.doesExist([by, key]))) return false;
         void spared.put([id, key], run);
         changeDay(parts, { project, branch: run.branch }, dayAt(run.asked_at), true, day => countSpared(day, run));
         return true;

@@ -136,7 +136,8 @@ export function postgresqlCiRuns(database: Database) {
       await inTurn(async () => {
         const key = sparedKey(run);
         const [known] = await database.read<{ days_turn: number; isNoted: boolean; spared: number }>(
-          `select days_turn, (select count(*) from spared where ci_run = $2) as spared, exists (
+          `select days_turn, (select count(*) from spared where ci_run = $2) as spared,
+          exists (select from spared where ci_run = $2 and key = $4) or exists (
             select from (select id from ci_runs where project = $1 and tree = $3 order by created_at desc, id desc limit $5) c
             join spared on spared.ci_run = c.id and spared.key = $4
           ) as "isNoted"

@@ -212,7 +212,7 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
       const [first, second, other] = (await store.ciRuns.ofBuild(project, BUILD)).reverse() as [CiRun, CiRun, CiRun];
       const days = async (branch: string | null, of = project) =>
         (await store.summaries.days(of, branch, 0, 1e8)).map(({ day, sums }) => [day - NOW / DAY, sums.proved_runs, sums.proved_seconds]);
-      return { store, project, first, second, other, days, ...rest };
+      return { store, project, createQueue, first, second, other, days, ...rest };
     }
 
     it('are noted once with one of their tree, and count on their day, for their branch and for all', async () => {
@@ -250,6 +250,15 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
       expect(both.map(({ ci_run }) => ci_run).sort()).toEqual(['0', '1', '2', '3']);
       expect(await days('main')).toEqual([[0, 4, 360]]);
       expect((await store.summaries.days(project, null, 0, 1e8))[0]!.sums).toMatchObject({ builds: 1, wall: 100 });
+    });
+
+    it('are noted once also if nobody told the tree of the one that proves them', async () => {
+      const { store, project, createQueue, first } = await proving();
+      await createQueue('4');
+      const bare = (await store.ciRuns.ofBuild(project, BUILD)).find(({ ci_run }) => ci_run === '4')!;
+      const noted = [];
+      for (const by of [bare, bare, first]) noted.push(await store.ciRuns.noteSpared(by, sparedCiRun()));
+      expect(noted).toEqual([true, false, true]);
     });
 
     it('keep a day whose builds go to another one, until it expires', async () => {

@@ -18,6 +18,7 @@ import {
   record,
   secondsOf,
   settle,
+  sparedCiRun,
   summaryOf,
   upTo,
 } from '../contract/fixtures.js';
@@ -196,6 +197,17 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
     const day = Math.floor(NOW / 86_400_000);
     for (const store of stores)
       expect(await store.summaries.days(project, null, day, day)).toMatchObject([{ sums: { builds: 4, wall: 400 } }]);
+  });
+
+  it('count a CI run once that many nodes ask about', async () => {
+    const { stores, project } = await twoProcesses();
+    await stores[0].queues.create(queueKey(project, BUILD, '7'), newQueue(3), NOW);
+    const [by] = await stores[0].ciRuns.ofBuild(project, BUILD);
+    const noted = await Promise.all(upTo(8).map(i => stores[i % 2]!.ciRuns.noteSpared(by!, sparedCiRun({ asked_at: NOW + i }))));
+    expect(noted.filter(Boolean)).toHaveLength(1);
+    const day = Math.floor(NOW / 86_400_000);
+    for (const store of stores)
+      expect(await store.summaries.days(project, 'main', day, day)).toMatchObject([{ sums: { proved_runs: 1, proved_seconds: 90 } }]);
   });
 
   it('make one split for nodes that ask either', async () => {
