@@ -108,7 +108,7 @@ async function merge({ store, project }: Past, { build, id, at, seconds, nodes, 
   const [ciRun] = await store.ciRuns.ofBuild(project, build);
   const merged = { commit_hash: [...commit_hash].reverse().join(''), branch: 'main', ci_run: `${Number(id) + 1}`, asked_at };
   const taken = [...seconds.values()].reduce((sum, each) => sum + each, 0);
-  await store.ciRuns.noteSpared(ciRun!, { ...merged, nodes: nodes.length, seconds: taken });
+  await store.ciRuns.noteSpared(ciRun!, { ...merged, seconds: taken });
 }
 
 /** Plays a queue until each node records or ends, or until now. */

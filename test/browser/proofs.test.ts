@@ -48,7 +48,7 @@ it('what a CI run proves is on its page and in Trends', async () => {
   await asked(project, [7, 7]);
   expect(await spared()).toEqual([
     'Proves 1 other CI run',
-    'All tests passed here. CI runs that asked about the same tree need not run them again: 30 node-minutes saved.',
+    'Tests passed here. Other CI runs of the same tree did not run them again: 30 node-minutes saved.',
     '7 of main, commit beef7 just now',
   ]);
   expect(await trends()).toBe('Proofs saved 30 node-minutes of tests in 1 CI run of the last 30 days.');

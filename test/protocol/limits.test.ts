@@ -10,6 +10,8 @@ import {
   WAITING_PAGES_PER_PROJECT,
   WAITING_WHAT_IFS_PER_PROJECT,
 } from '../../src/server/api/job-runner.js';
+import { SPARED_PER_CI_RUN } from '../../src/server/engine/ci-run.js';
+import { CI_RUNS_OF_TREE } from '../../src/server/engine/completeness/checkouts.js';
 import { memoryBounds } from '../../src/server/engine/memory-bounds.js';
 import { READ_CASE_BYTES_PER_REQUEST } from '../../src/server/engine/pieces/known-cases.js';
 import { WRONG_SIGN_INS_OF_ALL, WRONG_SIGN_INS_PER_ADDRESS } from '../../src/server/engine/sign-in/password.js';
@@ -89,6 +91,8 @@ const rows: Record<string, number[]> = {
   'waiting requests of one project': [WAITING_WHAT_IFS_PER_PROJECT],
   'waiting requests of the pages': [WAITING_PAGES_PER_PROJECT],
   'bytes that a project stores': [Number(dailyBytesPerProject.defaultText)],
+  'CI runs that one CI run [proves]': [SPARED_PER_CI_RUN],
+  'CI runs of one tree': [CI_RUNS_OF_TREE],
   'free space on the disk': [limits.diskReserveBytes],
   'free space for a [snapshot]': [SNAPSHOT_RESERVE_BYTES],
   'time to copy a snapshot': [SNAPSHOT_SECONDS / 3600],

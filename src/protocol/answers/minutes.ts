@@ -2,6 +2,7 @@ import type { NamedCiRun } from '../messages/build.js';
 import type { Price } from '../project-settings.js';
 import type { Count, Timestamp, Uuid } from '../scalars.js';
 import type { BuildHead } from './build-head.js';
+import type { ProvedPart } from './completeness.js';
 
 /** GET /v1/builds/:id/minutes: where the wall time of a build went. Durations are seconds, in whole milliseconds. */
 export interface MinutesAnswer extends BuildHead {
@@ -54,9 +55,11 @@ export interface MinutesAnswer extends BuildHead {
   other_ci_runs: NamedCiRun[];
   /** What this CI run has proved. */
   spared: SparedCiRuns;
+  /** The test files that its queue left out, because other CI runs had proved them; null: none. */
+  proved: ProvedPart | null;
 }
 
-/** CI runs that need not run their tests, because a CI run had shown that all of them pass in their tree. */
+/** CI runs that need not run their tests, or some of them, because a CI run had shown that they pass in their tree. */
 export interface SparedCiRuns {
   /** At most 1,000. */
   count: Count;

@@ -203,6 +203,21 @@ describe('the gate of a CI run that left out files', () => {
   });
 });
 
+it('shows on the pages of both CI runs what was left out, and counts it in Trends', async () => {
+  const { server } = await start();
+  await play(server, { ci_run: '100', failed: [FAILING] });
+  await rerun(server, { ci_run: '101' });
+  await server.service.summarize();
+  const [{ id }] = (await server.get('/v1/builds')).json.data;
+  const minutes = async (ci_run: string) => (await server.get(`/v1/builds/${id}/minutes?ci_run=${ci_run}`)).json;
+  const spared = { count: 1, node_seconds: 5, newest: [{ commit_hash: 'c0ffee1', branch: 'main', ci_run: '101' }] };
+  await expect.poll(async () => (await minutes('100')).spared).toMatchObject(spared);
+  expect(await minutes('100')).toMatchObject({ proved: null });
+  expect(await minutes('101')).toMatchObject({ proved: { test_files: 5, ci_runs: [{ ci_run: '100' }] }, spared: { count: 0 }, files: 1 });
+  const trend = (await server.get('/v1/trends/builds?branch=main&days=30')).json;
+  expect(trend).toMatchObject({ proved_runs: 1, proved_seconds: 5 });
+});
+
 it('names in its receipt the CI runs that proved what it left out', async () => {
   const { server } = await start();
   await play(server, { ci_run: '100', failed: [FAILING] });

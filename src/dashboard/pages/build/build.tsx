@@ -19,7 +19,7 @@ import { linkTo } from './link.js';
 import { MinutesBar } from './minutes-bar.js';
 import { BuildNodes } from './nodes.js';
 import { OtherRuns } from './other-runs.js';
-import { SparedRuns } from './spared.js';
+import { LeftOutFiles, SparedRuns } from './spared.js';
 import { Why } from './why.js';
 
 /** Seconds between two looks at a build that runs. */
@@ -80,6 +80,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
           {tab === 'compare' && <BuildComparison project={project} build={build} id={id} />}
           {tab === 'why' && <Why project={project} build={build} id={id} />}
           {tab === 'completeness' && <BuildCompleteness build={build} project={project} id={id} />}
+          <LeftOutFiles project={project} build={build} />
           <SparedRuns project={project} build={build} />
           <OtherRuns project={project} build={build} />
         </>

@@ -1,7 +1,5 @@
-import type { ProofAnswer, ProvingCiRun, ReceiptKeysAnswer } from '../../../protocol/answers/proof.js';
-import { limits } from '../../../protocol/limits.js';
+import type { ProofAnswer, ReceiptKeysAnswer } from '../../../protocol/answers/proof.js';
 import { publicReceiptKeys, signingKey } from '../../engine/proof/receipt-keys.js';
-import type { AskingCiRun } from '../../engine/proof/spared.js';
 import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
 import { findSubject } from '../../insight/subject.js';
@@ -14,6 +12,7 @@ import { buildPageUrl } from '../links.js';
 import { mergeResponses, response } from '../openapi/responses.js';
 import { toProofQuery } from '../read/proof.js';
 import { toCiRunQuery } from '../read/queries.js';
+import { noteSpared } from '../spared.js';
 
 async function proofOfTree(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, metrics, now } = context;
@@ -34,30 +33,14 @@ async function proofOfTree(context: Context, request: Request): Promise<Answer> 
   };
   const { proof, isSpared } = await jobs.read('proof', question, asker);
   metrics.countProof(proof.is_proved);
-  if (isSpared) await noteSpared(context, asker.project, proof.ci_run!, asking!);
+  if (isSpared) {
+    const { ci_run_id, node_seconds } = proof.ci_run!;
+    await noteSpared(context, asker.project, ci_run_id, { ...asking!, seconds: node_seconds! });
+  }
   const pageOf = (id: string) => buildPageUrl(context, request, owner.name, id, {});
   const ci_run = proof.ci_run && { ...proof.ci_run, url: pageOf(proof.ci_run.ci_run_id) };
   const about = { project: owner.name, ...asked, commit_hash, branch, ci_run: id, request_id };
   return json(200, { about, ...proof, ci_run } satisfies ProofAnswer);
-}
-
-/** Notes what a proof saves. The answer waits for that, and is none the worse if it fails. */
-async function noteSpared(
-  { store, dailyBytes, log, now }: Context,
-  project: number,
-  { ci_run_id, nodes, node_seconds }: Omit<ProvingCiRun, 'url'>,
-  { commit_hash, branch, ci_run }: AskingCiRun,
-): Promise<void> {
-  const spared = {
-    ...{ commit_hash, branch, ci_run: ci_run.slice(0, limits.ciRunCharacters) },
-    ...{ asked_at: now(), nodes: nodes!, seconds: node_seconds! },
-  };
-  try {
-    const by = await store.ciRuns.get(project, ci_run_id);
-    if (by && (await store.ciRuns.noteSpared(by, spared))) dailyBytes.add(project, JSON.stringify(spared).length, now());
-  } catch (err) {
-    log.warn({ err }, 'could not note a CI run that need not run its tests');
-  }
 }
 
 async function receiptOfBuild(context: Context, request: Request, id: string): Promise<Answer> {

@@ -26,7 +26,7 @@ import { STANDBY_PULL_SECONDS } from '../../engine/queue/leases.js';
 import { batchesOf, cancel, heartbeat, type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
 import { refusals } from '../../engine/refusal.js';
 import { recordSilent } from '../../engine/silent-nodes.js';
-import { describeLists } from '../../engine/suites/compare-lists.js';
+import { describeLists, type LeftOut } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
@@ -40,6 +40,7 @@ import { example, refusal, response, testFileResponses } from '../openapi/respon
 import type { PreparedBy } from '../posts.js';
 import { prepare } from '../prepare.js';
 import { toTestPathsQuery } from '../read/queue.js';
+import { noteSpared } from '../spared.js';
 
 /** The encoding of the outcome of a pull in a version of the protocol. */
 interface QueueEncoding {
@@ -157,6 +158,7 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
       }
       if (value && value.endedLeases.length > 0) void recordSilentNodes(context, key, value, saved);
       if (value?.isBack) context.summarizer.recorded(project, key.build);
+      if (value?.isNewQueue && value.queue.list.proved) void noteLeftOut(context, key, value.queue.list.proved);
       if (plan && value?.isNewQueue) dailyBytes.add(project, plan.files.bytes.length + (plan.cuts?.length ?? 0), context.now());
       const answering = value ? answerPulled(context, request, prepared, value, encoding) : answerNoQueue(request, prepared, encoding);
       return whenKnown(answering, answer => {
@@ -212,6 +214,12 @@ function answerBatch(
       throw error;
     },
   );
+}
+
+/** Notes what the CI runs save that proved what a new queue leaves out, with the newest of them. */
+function noteLeftOut(context: Context, { project, build, ci_run }: QueueKey, { seconds, ci_runs }: LeftOut): Promise<void> {
+  const { commit_hash, branch } = build;
+  return noteSpared(context, project, ci_runs[0]!.ci_run_id, { commit_hash, branch, ci_run, seconds });
 }
 
 /** What the queue leaves out, for the first answer to a process. */

@@ -35,7 +35,7 @@ export interface CiRuns {
   spared(id: string): Soon<SparedCiRun[]>;
 }
 
-/** A CI run that need not run its tests, because another one has proved its tree. */
+/** A CI run that need not run its tests, or some of them, because another one has proved them. */
 export interface SparedCiRun {
   commit_hash: string;
   branch: string;
@@ -43,8 +43,7 @@ export interface SparedCiRun {
   ci_run: string;
   /** When it first asked. */
   asked_at: Millis;
-  /** The nodes of the CI run that proves it, and what the test files took on all of them, in seconds. */
-  nodes: number;
+  /** What these took in the CI runs that proved them, on all nodes. */
   seconds: number;
 }
 

@@ -18,6 +18,8 @@ export interface TestFileList {
 /** Test files that a queue leaves out. */
 export interface LeftOut extends TreeAndKeys {
   test_files: number;
+  /** What these took in the CI runs that proved them. */
+  seconds: number;
   /** The CI runs that proved them, newest first. */
   ci_runs: { ci_run_id: string; ci_run: string }[];
 }

@@ -1,3 +1,4 @@
+import { rounded } from '../../../base/rounding.js';
 import { CI_RUNS_OF_TREE, type TreeAndKeys } from '../completeness/checkouts.js';
 import { provedFiles } from '../completeness/proved-files.js';
 import type { Millis, Store } from '../ports/store.js';
@@ -26,12 +27,20 @@ export async function unprovedFiles(
 ): Promise<(SizedSuite & { leftOut: LeftOut }) | null> {
   const ofTree = await store.ciRuns.ofTree(project, tree, CI_RUNS_OF_TREE);
   const young = ofTree.filter(({ created_at }) => created_at > at - 1000 * maxAge);
-  const { files, ciRuns } = await provedFiles(store, young, { digest: suite.columns.digest, test_files: suite.length }, { tree, keys });
+  const { files, seconds, ciRuns } = await provedFiles(
+    store,
+    young,
+    { digest: suite.columns.digest, test_files: suite.length },
+    { tree, keys },
+  );
   if (files.size === 0) return null;
   const listed = suite.strings();
   return {
     suite: suiteOf(listed.filter(path => !files.has(path))),
     sizes: sizes.filter((_, i) => !files.has(listed[i]!)),
-    leftOut: { tree, keys, test_files: files.size, ci_runs: ciRuns.map(({ id, ci_run }) => ({ ci_run_id: id, ci_run })) },
+    leftOut: {
+      ...{ tree, keys, test_files: files.size, seconds: rounded(seconds, 1000) },
+      ci_runs: ciRuns.map(({ id, ci_run }) => ({ ci_run_id: id, ci_run })),
+    },
   };
 }

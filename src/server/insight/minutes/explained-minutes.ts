@@ -1,7 +1,7 @@
 import { durationText } from '../../../base/duration.js';
 import { agree, pluralize } from '../../../base/plural.js';
 import { wholeMilliseconds } from '../../../base/rounding.js';
-import type { MinutesAnswer, SparedCiRuns } from '../../../protocol/answers/minutes.js';
+import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import { limits } from '../../../protocol/limits.js';
 import { filesAmong } from '../../../protocol/piece-path.js';
 import { costOf, type PriceSettings, paidSeconds } from '../../../protocol/price.js';
@@ -24,7 +24,7 @@ export function explainMinutes(
   links: BuildLinks,
   settings: PriceSettings,
   cutting: CuttingForecast | null,
-  spared: SparedCiRuns,
+  proofs: Pick<MinutesAnswer, 'spared' | 'proved'>,
 ): MinutesAnswer {
   const minutes = minutesOf(timeline);
   const { wall, floor, parts } = minutes;
@@ -65,7 +65,7 @@ export function explainMinutes(
     done_count: files - filesAmong(open),
     ...{ commit_url: links.commit_url, diff_url: links.diff_url, previous: links.previous },
     other_ci_runs: subject.ciRuns.filter(({ id }) => id !== subject.ciRun?.id).map(namedCiRun),
-    spared,
+    ...proofs,
   };
 }
 
