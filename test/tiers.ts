@@ -38,8 +38,8 @@ export const LONG = [
   'test/server/process/{kill,snapshots}.test.js',
 ];
 
-/** Tests of the protocol, of the pages and of real clients, which two servers on one database must pass together. */
-export const SHARED = ['test/server/api/**/*.test.js', 'test/clients/*.test.js'];
+/** Tests of the protocol, of proofs, of the pages and of real clients, which two servers on one database must pass together. */
+export const SHARED = ['test/server/api/**/*.test.js', 'test/server/engine/proof/*.test.js', 'test/clients/*.test.js'];
 
 /** The test of a large database. */
 export const LARGE = ['test/server/store/postgresql/growth.test.js'];

@@ -73,6 +73,12 @@ export function databaseFor(dataDir: string): Promise<NewDatabase> {
   return database;
 }
 
+/** Copies the database in the place of a folder to the place of another one, while no server is connected to it. */
+export async function copyDatabase(dataDir: string, copy: string): Promise<void> {
+  const made = await newDatabase((await databaseFor(dataDir)).name);
+  databases.set(copy, Promise.resolve({ ...made, end: async () => {} }));
+}
+
 /** Opens a store in a database, as a process does. It is closed after the test. */
 export async function openedStore(url: string, queues: Partial<PostgresqlOptions['queues']> = {}): Promise<Store> {
   const store = await openPostgresqlStore({ url, connections: 4, mayMigrate: true, queues: { ...QUEUES, ...queues } });

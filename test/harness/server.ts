@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { cpSync } from 'node:fs';
 import { afterAll, beforeAll, onTestFinished, test } from 'vitest';
 import { toApiError } from '../../src/server/api/errors.js';
 import { type JobSettings, perform } from '../../src/server/api/jobs.js';
@@ -14,7 +15,7 @@ import { serveStore } from '../../src/server/store/source.js';
 import type { Threads, ThreadsOptions } from '../../src/server/threads/threads.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
-import { databaseFor, lentDatabase } from './postgresql-store.js';
+import { copyDatabase, databaseFor, lentDatabase } from './postgresql-store.js';
 import { startProxy } from './proxy.js';
 import { memoryFolder, temporaryFolder } from './temporary-folder.js';
 
@@ -106,6 +107,14 @@ export async function startServer(settings: Settings = {}, now = Date.now, uptim
 /** The same with a folder on disk, which is removed after the test. */
 export function startServerOnDisk(settings: Settings = {}, now = Date.now, uptime = () => performance.now()): Promise<TestServer> {
   return startServer({ dataDir: temporaryFolder(), ...settings }, now, uptime);
+}
+
+/** Copies the store of a folder that no server has open. Returns the folder of the copy, which is removed after the test. */
+export async function copiedStore(dataDir: string): Promise<string> {
+  const copy = memoryFolder();
+  if (isOnDisk) cpSync(dataDir, copy, { recursive: true });
+  else await copyDatabase(dataDir, copy);
+  return copy;
 }
 
 /** One server for all tests of a file, as starting one takes longer than most tests. */

@@ -71,8 +71,10 @@ export const situation = fc.record({
   runs: fc.array(ciRun, { minLength: 1, maxLength: 3 }),
   faults: fc.array(fault, { maxLength: 5 }),
   inPieces: fc.boolean(),
-  /** Builds are summed up before nodes are retried. */
+  /** Builds are summed up before nodes are retried, and before a backup. */
   isSummedUp: fc.boolean(),
+  /** The store is backed up after one of the steps, and restored after some more, which are lost. Null: it is not. */
+  backup: fc.option(fc.record({ after: fc.nat(7), lost: fc.integer({ min: 1, max: 3 }) }), { nil: null, freq: 1 }),
 });
 
 type Situation = typeof situation extends fc.Arbitrary<infer S> ? S : never;
@@ -87,12 +89,20 @@ export interface Played extends PlayedCiRun {
   isFaultless: boolean;
 }
 
-/** Plays the CI runs, one after the other, and then the retries. @param sumUp writes the summaries of builds */
+/** What an operator, or time, does to the server. */
+export interface Operator {
+  /** Writes the summaries of builds. */
+  sumUp(): Promise<void>;
+  backUp(): Promise<void>;
+  restore(): Promise<void>;
+}
+
+/** Plays the CI runs, one after the other, and then the retries. Returns what the server can know of them. */
 export async function play(
   client: Client,
   clock: Clock,
-  { runs, faults, inPieces, isSummedUp }: Situation,
-  sumUp: () => Promise<void>,
+  { runs, faults, inPieces, isSummedUp, backup }: Situation,
+  operator: Operator,
 ): Promise<Played[]> {
   if (inPieces) await learnCases(client);
   const played = new Map<string, Played>();
@@ -100,10 +110,28 @@ export async function play(
     const own = faults.filter(one => one.run % runs.length === i);
     return new RandomCiRun(client, clock, run, own, inPieces, played);
   });
-  for (const run of all) await run.play();
-  if (isSummedUp) await sumUp();
-  for (const run of all) await run.retry();
+  const steps = [...all.map(run => () => run.play()), ...all.flatMap(run => run.retries())];
+  const backedUp = backup && backup.after % steps.length;
+  const restored = backup && Math.min(backedUp! + backup.lost, steps.length - 1);
+  const kept = new Map<Played, number>();
+  for (const [i, step] of steps.entries()) {
+    await step();
+    if (isSummedUp && (i === all.length - 1 || i === backedUp)) await operator.sumUp();
+    if (i === backedUp) {
+      await operator.backUp();
+      for (const one of played.values()) kept.set(one, one.sent.length);
+    }
+    if (i !== restored) continue;
+    await operator.restore();
+    for (const one of played.values()) forget(one, kept.get(one)!);
+  }
   return [...played.values()];
+}
+
+/** Drops what was sent after a backup. */
+function forget(one: Played, kept: number): void {
+  if (one.sent.length > kept) one.isFaultless = false;
+  one.sent.length = kept;
 }
 
 /** The times of the list, and the cases of the file that takes as long as all others. */
@@ -170,12 +198,13 @@ class RandomCiRun {
     await this.#work(processes);
   }
 
-  async retry(): Promise<void> {
-    for (const one of this.faults) {
-      if (one.is !== 'retry') continue;
-      this.clock.advance({ seconds: 60 });
-      await this.#work([{ node: one.node % this.run.total, fault: one.fault, isRetry: true, ran: [] }]);
-    }
+  retries(): (() => Promise<void>)[] {
+    return this.faults.flatMap(one => (one.is === 'retry' ? () => this.#retry(one.node, one.fault) : []));
+  }
+
+  #retry(node: number, fault: Process['fault']): Promise<void> {
+    this.clock.advance({ seconds: 60 });
+    return this.#work([{ node: node % this.run.total, fault, isRetry: true, ran: [] }]);
   }
 
   async #work(processes: readonly Process[]): Promise<void> {
