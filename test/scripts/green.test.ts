@@ -3,14 +3,18 @@ import { drawScenario } from '../../scripts/chaos/green/draw.js';
 import { pieceFaults } from '../../scripts/chaos/green/draw-pieces.js';
 import { Evidence } from '../../scripts/chaos/green/evidence.js';
 import { faults } from '../../scripts/chaos/green/faults.js';
+import { proofViolationsOf } from '../../scripts/chaos/green/proofs.js';
 import type { FileRun } from '../../scripts/chaos/green/runner.js';
 import { jobName } from '../../scripts/chaos/green/scenario.js';
 import { isStaffed, type PlayedCiRun, staffedViolationsOf, violationsOf } from '../../scripts/chaos/green/violations.js';
 import { installedPrograms } from '../testbed/postgresql.js';
 import { runScript } from './script.js';
 
-/** Draws two suites under one token, silent nodes and an emptied store while files run in pieces, and a run without faults. */
-const SEED = '303211';
+/**
+ * Draws two suites under one token, silent nodes and an emptied store while files run in pieces, and a run without faults. One starts a CI run
+ * again that leaves out what was proved.
+ */
+const SEED = '110348';
 const TIMEOUT_MILLISECONDS = 120_000;
 
 describe('npm run green', () => {
@@ -19,7 +23,7 @@ describe('npm run green', () => {
     async () => {
       const { code, output } = await runScript('chaos/green', '--runs', '3', '--seed', SEED);
       expect(output).toMatch(
-        /^3 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d, and other nodes ran all files of those that left in \d; with pieces of files \d; faults: .*\nevery green CI run ran all its test files\n$/,
+        /^3 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d, and other nodes ran all files of those that left in \d; with pieces of files \d; proved in \d of \d that were asked, \d of \d green that left out what was proved; faults: .*\nevery green CI run ran all its test files\n$/,
       );
       expect(code).toBe(0);
     },
@@ -88,6 +92,8 @@ describe('the violations of a CI run', () => {
       ran: job.files.map(path => ran(path)),
       evidence,
       verified: { code: 0, output: '', requests: [] },
+      before: [],
+      proved: null,
     };
   };
 
@@ -157,6 +163,23 @@ describe('the violations of a CI run', () => {
       'a node stayed until the others had left, but no node ran and recorded 1 (b_spec.rb)',
       'a node stayed until the others had left, but verify exited with 1',
     ]);
+  });
+
+  it('include a proof of a file that passed in no CI run, and a file that was left out without one', () => {
+    const proved = { code: 0, output: '', requests: [] };
+    const failed = { ...completeRun(), ran: [ran('a_spec.rb'), ran('b_spec.rb', 'failed')], proved };
+    expect(proofViolationsOf(failed, false)).toEqual(['proved exited with 0, but in no CI run every test file passed']);
+    expect(proofViolationsOf({ ...completeRun(), proved }, false)).toEqual([]);
+    const ofOther = { ...ciRun, jobs: [{ ...job, hasOtherTree: true }, other] };
+    expect(proofViolationsOf({ ...completeRun(), ciRun: ofOther, proved }, false)).toHaveLength(1);
+    const rerun = (before: PlayedCiRun, path: string) => {
+      return { ...completeRun(), ciRun: { ...ciRun, leavesOutProved: true }, before: [before], ran: [ran(path)], proved };
+    };
+    const again = rerun(failed, 'b_spec.rb');
+    expect([...violationsOf(again), ...proofViolationsOf(again, false)]).toEqual([]);
+    const wrong = rerun(failed, 'a_spec.rb');
+    expect(violationsOf(wrong)).toHaveLength(2);
+    expect(proofViolationsOf(wrong, false)).toHaveLength(1);
   });
 
   describe('with pieces of files', () => {

@@ -1,6 +1,7 @@
 import { pick, type Random, randomInteger, seededRandom } from '../../../test/testbed/random.js';
 import { addPieces, drawPieceFaults, pieceFaults } from './draw-pieces.js';
 import { type FaultName, faults, onlyOnRequest } from './faults.js';
+import { addProofs } from './proofs.js';
 import { drawFiles, type Job, type Mode, type Scenario } from './scenario.js';
 
 /** Probabilities that a scenario has no fault, a second one and a third one. */
@@ -13,6 +14,9 @@ const OWN_MODES: readonly Mode[] = ['queue', 'split'];
 const COMMERCIAL_MODES: readonly Mode[] = ['v1 queue', 'v1 queue without uuids', 'v1 split', 'v2 queue'];
 const MAX_NODES = 5;
 const MAX_FILES = 40;
+
+/** The part of scenarios that ask for proofs. */
+const PROOFS = 0.4;
 
 /** A node is dead after 6 s of silence then, and sends a heartbeat each second. */
 const SPEED = 15;
@@ -32,10 +36,13 @@ export function drawScenario(seed: number, number: number, only: string | null, 
   if (hasPieces) addPieces(scenario, piecesRandom);
   // In the order of the tables, because some faults depend on earlier ones.
   for (const [name, change] of Object.entries({ ...faults, ...pieceFaults })) if (names.includes(name)) change(scenario, random);
+  scenario.faults = names;
+  const proofsRandom = seededRandom(seed * 1_000_037 + number);
+  if (!scenario.overlaps && proofsRandom() < PROOFS) scenario.faults = [...names, ...addProofs(scenario, proofsRandom)];
   // A lease may hand out a file twice.
   if (names.length === 0) scenario.leases = false;
   // Any fault may end a node with a batch, and others then wait for its files.
-  return { ...scenario, speed: names.length === 0 ? 1 : SPEED, faults: names };
+  return { ...scenario, speed: names.length === 0 ? 1 : SPEED };
 }
 
 function drawNames(random: Random): string[] {
@@ -66,6 +73,7 @@ function faultlessScenario(number: number, random: Random): Scenario {
       retries,
       fallback,
       pieces: false,
+      hasOtherTree: false,
       timeLimitSeconds: null,
       flags: '',
       delaySeconds: 0,
@@ -86,11 +94,13 @@ function faultlessScenario(number: number, random: Random): Scenario {
     clockHours: 0,
     overlaps: false,
     pieces: null,
+    asksForProofs: false,
     ciRuns: [
       {
         buildId: '1',
         nodeTotal,
         isDynamic: random() < 0.2,
+        leavesOutProved: false,
         checksRecordExitCode: random() < 0.5,
         jobs,
         cases: {},

@@ -207,7 +207,15 @@ function someButOne<T>(items: readonly T[], random: Random): T[] {
 /** Adds a CI run of the same commit, and moves the faults drawn so far to it. */
 function addLaterRun(scenario: Scenario, files: string[] | null): CiRun {
   const run = lastRun(scenario);
-  const before: CiRun = {
+  const before = withoutFaults(run);
+  const next = { ...run, buildId: String(Number(run.buildId) + 1), jobs: run.jobs.map(job => ({ ...job, files: files ?? job.files })) };
+  scenario.ciRuns.splice(-1, 1, before, next);
+  return next;
+}
+
+/** The same CI run, in which only what the files and their runner are may go wrong. */
+export function withoutFaults(run: CiRun): CiRun {
+  return {
     ...run,
     jobs: run.jobs.map(job => ({
       ...job,
@@ -220,9 +228,6 @@ function addLaterRun(scenario: Scenario, files: string[] | null): CiRun {
     operations: [],
     verifyFaults: null,
   };
-  const next = { ...run, buildId: String(Number(run.buildId) + 1), jobs: run.jobs.map(job => ({ ...job, files: files ?? job.files })) };
-  scenario.ciRuns.splice(-1, 1, before, next);
-  return next;
 }
 
 /** The list with one file added, one removed, or only its start. */

@@ -7,6 +7,7 @@ import { killAtExit } from '../../../test/testbed/cleanup.js';
 import { TOKEN } from '../../../test/testbed/client.js';
 import { MAIN } from '../../../test/testbed/server.js';
 import { clockImport } from './clock-import.js';
+import { checkOut } from './proofs.js';
 import type { StandIn } from './pytest-stand-in.js';
 import { RUNNER } from './runner.js';
 import { type CiRun, type Job, jobName, type Scenario } from './scenario.js';
@@ -82,12 +83,13 @@ export function startJob(
 ): RunningJob {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'runner.sh'), RUNNER);
-  writeFileSync(join(folder, 'list.txt'), job.files.map(path => `${path}\n`).join(''));
+  writeFileSync(join(folder, 'list.txt'), listText(job));
   const { runner, kill } = job;
   const killAt = kill && 'batch' in kill.at ? kill.at : null;
   const fallbackFlag = job.fallback ? '--fallback' : '';
   const limitFlag = job.timeLimitSeconds === null ? '' : `--time-limit ${job.timeLimitSeconds}s`;
-  const queueFlags = [fallbackFlag, limitFlag, job.pieces ? '--pieces' : '', runner.losesExitCode ? '' : job.flags].join(' ');
+  const provedFlag = run.leavesOutProved ? '--proved' : '';
+  const queueFlags = [fallbackFlag, limitFlag, provedFlag, job.pieces ? '--pieces' : '', runner.losesExitCode ? '' : job.flags].join(' ');
   const standIn: StandIn = {
     cases: run.cases,
     caseSeconds: scenario.pieces?.caseSeconds ?? 0,
@@ -97,6 +99,7 @@ export function startJob(
   if (scenario.pieces) writeFileSync(join(folder, 'pytest'), PYTEST, { mode: 0o755 });
   return spawnJob(['sh', '-c', job.mode === 'queue' ? QUEUE : SPLIT], folder, {
     ...environment(scenario, run, url, job),
+    ...(scenario.asksForProofs && checkOut(run, job.hasOtherTree, folder)),
     NODE_OPTIONS: clockImport({ speed: scenario.speed, timers: 'all' }),
     BALLAST_NODE: process.execPath,
     BALLAST_MAIN: MAIN,
@@ -127,6 +130,22 @@ export function verify(scenario: Scenario, run: CiRun, url: string, folder: stri
   const retries = String(run.jobs[0]!.retries);
   return spawnJob([process.execPath, MAIN, 'verify'], folder, { ...environment(scenario, run, url, null), BALLAST_RETRIES: retries }).exit;
 }
+
+/** Asks for a proof of the list of the first job. */
+export function askForProof(scenario: Scenario, run: CiRun, url: string, folder: string): Promise<Exit> {
+  const [job] = run.jobs as [Job];
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'list.txt'), listText(job));
+  return spawnJob(['sh', '-c', `exec "$BALLAST_NODE" "$BALLAST_MAIN" proved --stdin < list.txt`], folder, {
+    ...environment(scenario, run, url, null),
+    ...checkOut(run, false, folder),
+    BALLAST_NODE: process.execPath,
+    BALLAST_MAIN: MAIN,
+    BALLAST_RETRIES: String(job.retries),
+  }).exit;
+}
+
+const listText = ({ files }: Job): string => files.map(path => `${path}\n`).join('');
 
 function spawnJob([program, ...args]: readonly string[], cwd: string, env: NodeJS.ProcessEnv): RunningJob {
   const child = killAtExit(spawn(program!, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] }));

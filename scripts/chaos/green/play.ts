@@ -8,7 +8,7 @@ import { type Random, seededRandom } from '../../../test/testbed/random.js';
 import { type CaseRun, runCases } from './cases.js';
 import { startCommercial } from './commercial-client.js';
 import { Operator, type Processes } from './operator.js';
-import { BRANCH, startJob, verify } from './own-client.js';
+import { askForProof, BRANCH, startJob, verify } from './own-client.js';
 import { FaultProxy, type Servers } from './proxy.js';
 import { parseFileRuns } from './runner.js';
 import { type CiRun, isOwnClient, type Job, jobName, type Pieces, type Scenario } from './scenario.js';
@@ -26,8 +26,8 @@ export async function play(scenario: Scenario, seed: number, processes: Processe
   const operator = await Operator.start(scenario, processes);
   try {
     if (scenario.hasTimes) await recordTimes(operator, scenario, seededRandom(seed + scenario.number));
-    const playOne = (ciRun: CiRun) => playCiRun(scenario, seed, ciRun, operator, folder);
     const ciRuns: PlayedCiRun[] = [];
+    const playOne = (ciRun: CiRun) => playCiRun(scenario, seed, ciRun, operator, folder, [...ciRuns]);
     if (scenario.overlaps) ciRuns.push(...(await Promise.all(scenario.ciRuns.map(playOne))));
     else for (const ciRun of scenario.ciRuns) ciRuns.push(await playOne(ciRun));
     return { ciRuns, operations: operator.done };
@@ -37,9 +37,16 @@ export async function play(scenario: Scenario, seed: number, processes: Processe
   }
 }
 
-/** Plays a CI run of a scenario. The folder must be there, and is not removed. */
-export function playCiRun(scenario: Scenario, seed: number, ciRun: CiRun, servers: Servers, folder: string): Promise<PlayedCiRun> {
-  return new CiRunPlay(scenario, seed, ciRun, servers, folder).play();
+/** Plays a CI run of a scenario. The folder must be there, and is not removed. @param before the CI runs of the scenario that have ended */
+export function playCiRun(
+  scenario: Scenario,
+  seed: number,
+  ciRun: CiRun,
+  servers: Servers,
+  folder: string,
+  before: readonly PlayedCiRun[] = [],
+): Promise<PlayedCiRun> {
+  return new CiRunPlay(scenario, seed, ciRun, servers, folder, before).play();
 }
 
 /** Records times for an earlier commit, so that a split differs from one by file name. */
@@ -88,6 +95,7 @@ class CiRunPlay {
     readonly ciRun: CiRun,
     servers: Servers,
     readonly folder: string,
+    readonly before: readonly PlayedCiRun[],
   ) {
     this.#proxy = new FaultProxy(servers, ciRun.operations);
     this.#ran = join(folder, `ran-${ciRun.buildId}`);
@@ -105,13 +113,16 @@ class CiRunPlay {
     const isFailed = (job: Job) => this.#starts.findLast(start => start.job === job)?.code !== 0;
     const retried = started.filter(job => isFailed(job) && (retriesFailedJobs || job.kill?.isRetried));
     await startAll(retried, 2);
-    const verified = await this.#verify();
+    const verified = await this.#ask('verify', verify);
+    const proved = this.scenario.asksForProofs ? await this.#ask('proved', askForProof) : null;
     return {
       ciRun: this.ciRun,
       starts: this.#starts,
       ran: parseFileRuns(readFileSync(this.#ran, 'utf8')),
       evidence: this.#proxy.evidence,
       verified,
+      before: this.before,
+      proved,
     };
   }
 
@@ -136,15 +147,15 @@ class CiRunPlay {
     this.#starts.push({ ...exit, job, number, requests: listener.log, lastPullAt: listener.lastPullAt });
   }
 
-  async #verify(): Promise<PlayedCiRun['verified']> {
+  async #ask(name: string, command: typeof verify): Promise<PlayedCiRun['verified']> {
     const listener = await this.#proxy.listen({
-      name: 'verify',
+      name,
       requestFaults: this.ciRun.verifyFaults,
       losesHeartbeats: false,
-      random: this.#random('verify'),
+      random: this.#random(name),
       killAt: null,
     });
-    const exit = await verify(this.scenario, this.ciRun, listener.url, join(this.folder, 'verify'));
+    const exit = await command(this.scenario, this.ciRun, listener.url, join(this.folder, name));
     listener.close();
     return { ...exit, requests: listener.log };
   }

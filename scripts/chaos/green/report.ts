@@ -27,7 +27,7 @@ export function formatReport(
   ].join('\n');
 }
 
-function reportCiRun({ ciRun: { jobs, ...ciRun }, starts, verified, ran }: PlayedCiRun): string[] {
+function reportCiRun({ ciRun: { jobs, ...ciRun }, starts, verified, ran, proved }: PlayedCiRun): string[] {
   const lists = new Set(jobs.map(({ files }) => files));
   return [
     `  CI run ${JSON.stringify(ciRun)}`,
@@ -36,6 +36,7 @@ function reportCiRun({ ciRun: { jobs, ...ciRun }, starts, verified, ran }: Playe
     ...starts.flatMap(start => reportStart(start, ran)),
     `    verify exited with ${verified.code}`,
     ...indented([...verified.requests, ...verified.output.split('\n')]),
+    ...(proved ? [`    proved exited with ${proved.code}`, ...indented([...proved.requests, ...proved.output.split('\n')])] : []),
   ];
 }
 

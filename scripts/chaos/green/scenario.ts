@@ -21,6 +21,8 @@ export interface Scenario {
   overlaps: boolean;
   /** Null: nodes run whole files. */
   pieces: Pieces | null;
+  /** Nodes are in work trees of Git, and `proved` is asked after each CI run. */
+  asksForProofs: boolean;
   /** CI runs of one commit, in sequence unless they overlap. */
   ciRuns: CiRun[];
 }
@@ -43,6 +45,8 @@ export interface CiRun {
   nodeTotal: number;
   /** `split --dynamic` */
   isDynamic: boolean;
+  /** `queue --proved` */
+  leavesOutProved: boolean;
   /** If the tests passed, a script of `split` and `record` exits with the code of `record`. */
   checksRecordExitCode: boolean;
   jobs: Job[];
@@ -69,6 +73,8 @@ export interface Job {
   fallback: boolean;
   /** `queue --pieces` */
   pieces: boolean;
+  /** Its files are not those of the other nodes. */
+  hasOtherTree: boolean;
   /** `queue --time-limit` */
   timeLimitSeconds: number | null;
   /** Further flags of `queue`. */

@@ -1,6 +1,7 @@
 import { hasRun, unitsOf } from './cases.js';
 import type { Evidence } from './evidence.js';
 import type { Exit } from './own-client.js';
+import { mayLeaveOut } from './proofs.js';
 import type { FileRun } from './runner.js';
 import { type CiRun, isOwnClient, type Job, jobName } from './scenario.js';
 
@@ -22,6 +23,10 @@ export interface PlayedCiRun {
   ran: FileRun[];
   evidence: Evidence;
   verified: Exit & { requests: readonly string[] };
+  /** The CI runs of the scenario that ended before it began. */
+  before: readonly PlayedCiRun[];
+  /** Null: nobody asked for a proof. */
+  proved: (Exit & { requests: readonly string[] }) | null;
 }
 
 const FILES_SHOWN = 8;
@@ -44,7 +49,7 @@ export function violationsOf(played: PlayedCiRun): string[] {
 export function faultlessViolationsOf(played: PlayedCiRun): string[] {
   const { ciRun, starts, verified } = played;
   const ran = played.ran.filter(hasRun);
-  const files = new Set(ciRun.jobs.flatMap(job => unitsOf(ciRun, job.files)));
+  const files = new Set(ciRun.jobs.flatMap(job => unitsOf(ciRun, job.files)).filter(unit => !mayLeaveOut(played, unit)));
   const violations: string[] = [];
   if (!isGreen(played)) violations.push(`there were no faults, but nodes exited with ${starts.map(({ code }) => code).join(', ')}`);
   if (verified.code !== 0) violations.push(`there were no faults, but verify exited with ${verified.code}`);
@@ -66,11 +71,13 @@ export function isStaffed({ ciRun, starts }: Pick<PlayedCiRun, 'ciRun' | 'starts
  * Returns the additional invariants that a CI run violated in which a node stayed until the others had left, and nothing else was broken:
  * every file that does not hang was run and recorded.
  */
-export function staffedViolationsOf({ ciRun, ran, evidence, verified }: PlayedCiRun): string[] {
+export function staffedViolationsOf(played: PlayedCiRun): string[] {
+  const { ciRun, ran, evidence, verified } = played;
   const listed = [...new Set(ciRun.jobs.flatMap(({ files }) => files))];
   const due = listed.filter(path => !path.includes('_hangs'));
   const isRun = new Set(ran.filter(hasRun).map(({ path }) => path));
-  const missing = unitsOf(ciRun, due).filter(path => !isRun.has(path) || !evidence.hasReported(path));
+  const isDone = (path: string) => (isRun.has(path) && evidence.hasReported(path)) || mayLeaveOut(played, path);
+  const missing = unitsOf(ciRun, due).filter(path => !isDone(path));
   const violations: string[] = [];
   if (missing.length > 0) violations.push(`a node stayed until the others had left, but no node ran and recorded ${listFiles(missing)}`);
   if (verified.code !== 0 && due.length === listed.length)
@@ -91,7 +98,7 @@ function nodeViolations(played: PlayedCiRun): string[] {
   if (!isGreen(played)) return violations;
   const outcomes = new Map(ran.filter(hasRun).map(({ path, outcome }) => [path, outcome]));
   const listed = new Set(ciRun.jobs.flatMap(job => unitsOf(ciRun, job.files)));
-  const notRun = losesSplit(ciRun) ? [] : [...listed].filter(path => !outcomes.has(path));
+  const notRun = losesSplit(ciRun) ? [] : [...listed].filter(path => !outcomes.has(path) && !mayLeaveOut(played, path));
   if (notRun.length > 0) violations.push(`every node exited with 0, but no node ran ${listFiles(notRun)} of ${listed.size} test files`);
   const failed = [...listed].filter(path => outcomes.get(path) === 'failed');
   if (failed.length > 0) violations.push(`every node exited with 0 although these files failed in their last run: ${listFiles(failed)}`);
@@ -103,9 +110,11 @@ function nodeViolations(played: PlayedCiRun): string[] {
  * unless it is in fallback. A list that differs and was not seen is exempt. At least one list must be complete, because the gate checks a split
  * or queue made from one list.
  */
-function gateViolations({ ciRun, starts, ran, evidence }: PlayedCiRun): string[] {
+function gateViolations(played: PlayedCiRun): string[] {
+  const { ciRun, starts, ran, evidence } = played;
   const isRun = new Set(ran.filter(hasRun).map(({ path }) => path));
-  const missing = ({ files }: Job) => unitsOf(ciRun, files).filter(path => !isRun.has(path) || !evidence.hasReported(path));
+  const isDone = (path: string) => (isRun.has(path) && evidence.hasReported(path)) || mayLeaveOut(played, path);
+  const missing = ({ files }: Job) => unitsOf(ciRun, files).filter(path => !isDone(path));
   const green = ciRun.jobs.filter(
     job => lastExitCode(job, starts) === 0 && ((isOwnClient(job) && !job.fallback) || evidence.hasList(job.files)),
   );

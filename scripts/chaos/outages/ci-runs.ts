@@ -28,6 +28,7 @@ export async function playOwnClient(servers: Servers, number: number, seed: numb
       retries: RETRIES,
       fallback: false,
       pieces: false,
+      hasOtherTree: false,
       timeLimitSeconds: null,
       flags: '',
       delaySeconds: 0,
@@ -41,6 +42,7 @@ export async function playOwnClient(servers: Servers, number: number, seed: numb
     buildId: String(number),
     nodeTotal: NODES,
     isDynamic: true,
+    leavesOutProved: false,
     checksRecordExitCode: true,
     jobs,
     cases: {},
@@ -61,6 +63,7 @@ export async function playOwnClient(servers: Servers, number: number, seed: numb
     clockHours: 0,
     overlaps: false,
     pieces: null,
+    asksForProofs: false,
     ciRuns: [ciRun],
   };
   const played = await playCiRun(scenario, seed, ciRun, servers, folder);
