@@ -128,6 +128,25 @@ describe('ballast proved', () => {
   });
 });
 
+it('a split is proved whose nodes record with the exit code of their runner', async () => {
+  const [server, suite] = [await startServerOnDisk(), repository()];
+  for (const node of [0, 1]) {
+    const run = (args: string[], stdin = '') => suite.run(server, node, args, {}, stdin);
+    const { stdout } = await run(['split', GLOB, ...KEYS]);
+    const cases = stdout
+      .split('\n')
+      .slice(0, -1)
+      .map(file => `<testcase name='one' file='${file}' time='1'/>`);
+    const report = `report-${node}.xml`;
+    writeFileSync(join(suite.folder, report), `<testsuites><testsuite>${cases.join('')}</testsuite></testsuites>`);
+    expect((await run(['record', report, '--exit-code', '0', '--files-from', '-'], stdout)).code).toBe(0);
+  }
+  expect(await ask(suite, server)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^proved: 3 test files passed on 2 nodes/) as string,
+  });
+});
+
 describe('ballast queue --proved', () => {
   it('runs what failed in another CI run of the tree, and leaves out the rest, which the gate counts as proved', async () => {
     const [server, suite] = [await startServerOnDisk(), repository()];

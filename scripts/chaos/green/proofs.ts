@@ -76,8 +76,8 @@ export function proofViolationsOf(played: PlayedCiRun, isFaultless: boolean): st
   return isFaultless && mustBeProved(ciRun) && proved.code !== 0 ? [`there were no faults, but proved exited with ${proved.code}`] : [];
 }
 
-/** Reports whether a CI run without faults is a proof. One of a split is none yet: `record` asks for the split again without the tree. */
-const mustBeProved = ({ jobs }: CiRun) => jobs.every(({ mode }) => mode === 'queue');
+/** Reports whether a CI run without faults is a proof: no other client tells its tree. */
+const mustBeProved = ({ jobs }: CiRun) => jobs.every(isOwnClient);
 
 const isSameTree = (a: CiRun, b: CiRun) => JSON.stringify(a.cases) === JSON.stringify(b.cases);
 

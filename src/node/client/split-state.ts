@@ -3,11 +3,15 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BuildNode } from '../ci/identity.js';
+import type { ToldByNode } from '../ci/told-by-node.js';
 import { splitOrMissParser } from './answers.js';
 import type { Api } from './api.js';
 
-/** State that `split` saves for `record`: the id of the split whose part the node ran, and the parameters to request it. */
-interface SplitState extends BuildNode {
+/**
+ * State that `split` saves for `record`: the id of the split whose part the node ran, and the parameters to request it. A request without what the
+ * node told would count as one of another process.
+ */
+interface SplitState extends BuildNode, ToldByNode {
   build_distribution_id: string;
   ci_build_id: string;
   fixed_test_suite_split: boolean;

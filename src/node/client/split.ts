@@ -77,6 +77,6 @@ async function requestSplit(
       ask({ cache_read_attempt: false, test_files: allFiles.map(path => ({ path })) }, splitParser(node.node_index, test_files_digest)),
     );
   const { build_distribution_id } = answer;
-  saveSplit(api, { ...message, build_distribution_id });
+  saveSplit(api, { ...message, ...told, build_distribution_id });
   return answer.test_files.map(({ path, time_execution: expected }) => ({ path, expected }));
 }

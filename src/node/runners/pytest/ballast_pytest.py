@@ -605,9 +605,8 @@ def split_request(settings, digest):
     return {**settings["identity"], "fixed_test_suite_split": True, "test_files_digest": digest}
 
 
-def ask_for_part(settings, paths, cwd):
+def ask_for_part(settings, paths, told):
     """Returns the id of the split, and the files of this node with their expected seconds, slowest first."""
-    told = {**settings["links"], **checkout(settings["proof_keys"], cwd)}
     api, index, digest = Api(settings), settings["identity"]["node_index"], digest_of(paths)
     message = split_request(settings, digest)
 
@@ -695,7 +694,7 @@ class Collection:
 
     def make_plan(self, paths):
         """Returns what the process that records must know, as plain data: a worker of xdist sends it."""
-        plan = {"listed": len(paths), "digest": None, "split": None, "part": [], "error": None, "warnings": []}
+        plan = {"listed": len(paths), "digest": None, "split": None, "told": {}, "part": [], "error": None, "warnings": []}
         try:
             misnamed = [path for path in paths if path != path.encode("utf-8", "replace").decode()]
             if self.unlisted:
@@ -704,7 +703,8 @@ class Collection:
                 raise Failure(f"the names of these test files are not UTF-8: {abbreviate(map(ascii, misnamed))}; rename them", code=4)
             if paths:
                 plan["digest"] = digest_of(paths)
-                plan["split"], plan["part"] = ask_for_part(self.settings, paths, str(self.config.invocation_params.dir))
+                plan["told"] = {**self.settings["links"], **checkout(self.settings["proof_keys"], str(self.config.invocation_params.dir))}
+                plan["split"], plan["part"] = ask_for_part(self.settings, paths, plan["told"])
         except Unreachable as error:
             if not self.settings["fallback"]:
                 advice = "no test was run. Run this node again when the server answers, or give --ballast-fallback to run every test file"
@@ -946,7 +946,8 @@ class Results:
             self.lines.append((f"recorded {count_of(files, 'test file')}, {seconds:.1f} s, as {node}", None))
 
     def assert_split_exists(self, plan):
-        message = {**split_request(self.settings, plan["digest"]), "cache_read_attempt": True}
+        # A request without what the node told would count as one of another process.
+        message = {**split_request(self.settings, plan["digest"]), **plan["told"], "cache_read_attempt": True}
         parse = split_or_miss_parser(message["node_index"], plan["digest"])
         answer = Api(self.settings).post("/v1/build_distributions/subset", message, parse)
         if answer.get("build_distribution_id") != plan["split"]:
