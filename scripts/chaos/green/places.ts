@@ -10,7 +10,7 @@ import { MAIN, type ServerOptions } from '../../../test/testbed/server.js';
 /** The store of the servers of a scenario, and the actions of an operator on it. */
 export interface Place {
   server: Pick<ServerOptions, 'dataDir' | 'database'>;
-  /** Makes a backup while a server runs; null: it has to be copied. */
+  /** Makes a backup in place of the last one while a server runs; null: it has to be copied. */
   backUp: (() => Promise<void>) | null;
   /** These three while no server runs. */
   copy(): Promise<void>;
@@ -25,6 +25,7 @@ export function folderPlace(folder: string): Place {
   return {
     server: { dataDir },
     async backUp() {
+      rmSync(backup, { recursive: true, force: true });
       const child = killAtExit(
         spawn(process.execPath, [MAIN, 'backup', backup, '--data-dir', dataDir], { stdio: ['ignore', 'ignore', 'inherit'] }),
       );
