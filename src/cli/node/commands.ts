@@ -69,7 +69,7 @@ function addQueue(program: Command, context: NodeContext): void {
     )
     .option(
       '--proved',
-      'leave out the test files that passed in CI runs of the very tree that is checked out, with the same --proof-key, such as when a red CI run is started again; all nodes of a CI run need it',
+      'leave out the test files that have passed in the very tree that is checked out, with the same --proof-key: for a red CI run that is started again; give it to all nodes',
     )
     .option('--max-age <duration>', 'with --proved: how long ago these CI runs may have begun: s, m, h or d (default: 7d)', maxAge)
     .addHelpText(
