@@ -47,10 +47,8 @@ const SHUTDOWN_MILLISECONDS = 4000;
 export async function queue(globs: readonly string[], command: readonly string[], options: QueueOptions): Promise<void> {
   if (command.length === 0) throw new UsageError(['no command: give it after --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
   const identity = identify(wholeIdentity, options);
-  const [told, allFiles] = await Promise.all([
-    toldByNode(options.environment, options.proofKey),
-    listTestFiles(globs, options.stdin === true),
-  ]);
+  const allFiles = await listTestFiles(globs, options.stdin === true);
+  const told = await toldByNode(options.environment, allFiles, options.proofKey);
   const runner = new CommandRunner();
   const pieces = options.pieces ? pieceSupport(command, options.junit, options.environment) : null;
   if (pieces && 'what' in pieces) throw new UsageError([faultText(pieces)]);

@@ -21,10 +21,8 @@ export interface SplitOptions extends ClientOptions, ListOptions {
 /** Prints the test files of this node. */
 export async function split(globs: readonly string[], options: SplitOptions): Promise<void> {
   const identity = identify(wholeIdentity, options);
-  const [told, allFiles] = await Promise.all([
-    toldByNode(options.environment, options.proofKey),
-    listTestFiles(globs, options.stdin === true),
-  ]);
+  const allFiles = await listTestFiles(globs, options.stdin === true);
+  const told = await toldByNode(options.environment, allFiles, options.proofKey);
   const { files } = await requestNodeFiles(new Api(options), identity, allFiles, {
     isDynamic: options.dynamic === true,
     fallback: options.fallback === true,

@@ -3,7 +3,7 @@ import type { Checkout } from '../../protocol/messages/parameters.js';
 import { type NodeLinks, nodeLinks } from './links.js';
 import { proofKeys } from './proof-keys.js';
 import type { Environment } from './systems.js';
-import { readTree } from './work-tree.js';
+import { fileOutside, readTree } from './work-tree.js';
 
 /** What a node tells of itself with its first requests. */
 export type ToldByNode = NodeLinks & Checkout;
@@ -13,18 +13,22 @@ const DOUBT_CHARACTERS = 500;
 /**
  * Finds out what a node tells. If Git fails, the tree is not known. Throws a UsageError if a text cannot be a proof key.
  * @param texts what else the tests depend on; undefined: each line of BALLAST_PROOF_KEYS
+ * @param files all test files
  * @param folder where the tests run
  */
 export async function toldByNode(
   environment: Environment,
+  files: readonly string[],
   texts: readonly string[] = proofKeyTexts(environment),
   folder = '.',
 ): Promise<ToldByNode> {
   const state = await readTree(folder, environment);
+  const outside = state.tree === null ? null : fileOutside(files, folder, state.folder);
+  const why = state.why ?? (outside === null ? null : `${outside} is outside of the repository`);
   return {
     ...nodeLinks(environment),
     ...(state.tree !== null && { tree: state.tree }),
-    ...(state.why !== null && { tree_doubt: shortened(state.why, DOUBT_CHARACTERS) }),
+    ...(why !== null && { tree_doubt: shortened(why, DOUBT_CHARACTERS) }),
     proof_keys: proofKeys(texts, state.tree === null ? '' : state.folder),
   };
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join, sep } from 'node:path';
 
 /** The tree of the commit that is checked out, or why there is none. */
 export type TreeState = WorkTree | { tree: null; why: string };
@@ -63,6 +63,27 @@ async function readWorkTree(cwd: string, environment: NodeJS.ProcessEnv, stop: A
     (await filterChange(entriesOf(filtered), up, git, path => isPointer(inFolder(path)))) ??
     (await submoduleChange(entries, path => readWorkTree(inFolder(up + path), withoutRepository(environment), stop)));
   return { tree, folder, why };
+}
+
+/**
+ * Returns the first of some test files that lies outside of the work tree, or links to one that does, so that the tree does not fix it; null: none
+ * does.
+ *
+ * @param cwd the folder from which the paths start
+ * @param folder the same, from the root of the repository on, as in WorkTree
+ */
+export function fileOutside(paths: readonly string[], cwd: string, folder: string): string | null {
+  const root = join(realpathSync.native(cwd), folder.replace(/[^/]+/g, '..'), sep);
+  return paths.find(path => !(realPath(isAbsolute(path) ? path : `${cwd}/${path}`) ?? root).startsWith(root)) ?? null;
+}
+
+/** Null: there is no such file. */
+function realPath(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
 }
 
 const isHash = (text: string) => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);

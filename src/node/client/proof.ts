@@ -22,7 +22,7 @@ export async function proofQuestion(
   files: readonly string[],
   { environment, proofKey, maxAge, flakyPasses }: ProofOptions,
 ): Promise<ProofQuestion | { doubt: string }> {
-  const { tree, tree_doubt, proof_keys = [] } = await toldByNode(environment, proofKey);
+  const { tree, tree_doubt, proof_keys = [] } = await toldByNode(environment, files, proofKey);
   if (tree === undefined) return { doubt: `the tree is not known: ${tree_doubt}` };
   if (tree_doubt !== undefined) return { doubt: `these files may differ from the tree: ${tree_doubt}` };
   return {

@@ -82,7 +82,7 @@ export class NodePart {
       isDynamic: true,
       fallback: readFallback(environment),
       fallbackWish,
-      told: await toldByNode(environment),
+      told: await toldByNode(environment, list),
       undone: 'no test is run',
     });
     if (!isFallback) printToStderr(describePart(identity, files, list.length));

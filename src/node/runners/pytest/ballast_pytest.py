@@ -214,9 +214,11 @@ def sha256(text):
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def checkout(keys, cwd):
+def checkout(keys, cwd, paths):
     """Returns the fields of a request that say what the tests of a folder run on."""
     tree, folder, why = read_tree(cwd, dict(os.environ))
+    outside = tree and file_outside(paths, cwd, folder)
+    why = why or (outside and f"{outside} is outside of the repository")
     all_keys = {*keys, *([sha256(f"folder={folder}")] if folder else [])}
     # A path in an error may not be UTF-8.
     doubt = why and why[:500].encode("utf-8", "replace").decode()
@@ -233,6 +235,12 @@ def read_tree(cwd, environment, seconds=20):
     # Whatever is wrong with Git, the tests run.
     except Exception as error:
         return None, "", str(error)
+
+
+def file_outside(paths, cwd, folder):
+    """Returns the first path that lies outside of the work tree, or links to a file there."""
+    root = os.path.normpath(os.path.join(os.path.realpath(cwd), re.sub("[^/]+", "..", folder)))
+    return next((path for path in paths if not os.path.realpath(os.path.join(cwd, path)).startswith(os.path.join(root, ""))), None)
 
 
 def read_work_tree(cwd, environment, deadline):
@@ -703,7 +711,8 @@ class Collection:
                 raise Failure(f"the names of these test files are not UTF-8: {abbreviate(map(ascii, misnamed))}; rename them", code=4)
             if paths:
                 plan["digest"] = digest_of(paths)
-                plan["told"] = {**self.settings["links"], **checkout(self.settings["proof_keys"], str(self.config.invocation_params.dir))}
+                folder = str(self.config.invocation_params.dir)
+                plan["told"] = {**self.settings["links"], **checkout(self.settings["proof_keys"], folder, paths)}
                 plan["split"], plan["part"] = ask_for_part(self.settings, paths, plan["told"])
         except Unreachable as error:
             if not self.settings["fallback"]:
