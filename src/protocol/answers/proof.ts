@@ -37,11 +37,11 @@ export interface ProvingCiRun {
   url: string;
   /** The number of nodes that came; null if the CI run was not looked at so closely. */
   nodes: Count | null;
-  /** What the test files took on all nodes together, in seconds; null likewise. */
+  /** What the test files took on all nodes together, in seconds, also those that were left out, where they were proved; null likewise. */
   node_seconds: number | null;
-  /** Test files and pieces of files in its list; null likewise. */
+  /** Test files in its list; null likewise. */
   test_files: Count | null;
-  /** Of these, the number whose tests were all skipped; null likewise. */
+  /** Test files and pieces of files whose tests were all skipped; null likewise. */
   skipped: Count | null;
   /** Those that passed only when they were tried again, at most 1,000; null likewise. */
   flaky: string[] | null;

@@ -133,11 +133,36 @@ it.each<[situation: string, run: Partial<Run>, ran: (all: string[][]) => readonl
   expect((await gate(server, '101')).is_complete).toBe(true);
 });
 
+it('runs a file again that failed on a node in fallback, which ran also what its queue left out', async () => {
+  const { server, clock } = await start();
+  await play(server, { ci_run: '100', failed: [FAILING] });
+  clock.advance({ seconds: 60 });
+  await rerun(server, { ci_run: '101' });
+  await rerun(server, { ci_run: '102' });
+  const failed = [{ path: SUITE[1]!, time_execution: 1, outcome: 'failed' }];
+  await record(server, { ...BUILD, node_index: 1, ci_build_id: '101', tells_outcomes: true, test_files: failed });
+  expect((await gate(server, '102')).errors[0]).toContain(`but ${SUITE[1]} failed since`);
+  clock.advance({ seconds: 60 });
+  expect(ranIn(await rerun(server, { ci_run: '103' }))).toEqual([SUITE[1]]);
+  expect((await gate(server, '103')).is_complete).toBe(true);
+});
+
+it('runs a file again that failed in a CI run that proves nothing, because a node did not tell its tree', async () => {
+  const { server, clock } = await start();
+  await play(server, { ci_run: '100' });
+  clock.advance({ seconds: 60 });
+  await new QueueNode(server, 0, { ...CHECKOUT, test_queue_id: '101', ...BUILD }).initialise(SUITE);
+  const failed = [{ path: FAILING, time_execution: 1, outcome: 'failed' }];
+  await record(server, { ...BUILD, node_index: 1, ci_build_id: '101', tells_outcomes: true, test_files: failed });
+  clock.advance({ seconds: 60 });
+  expect(ranIn(await rerun(server, { ci_run: '102' }))).toEqual([FAILING]);
+});
+
 it('leaves out a file whose tests were all skipped', async () => {
   const { server } = await start();
   await play(server, { ci_run: '100', failed: [FAILING], outcomes: { [SUITE[1]!]: 'skipped' } });
   expect(ranIn(await rerun(server, { ci_run: '101' }))).toEqual([FAILING]);
-  expect(await ask(server)).toMatchObject({ reason: null, ci_run: { ci_run: '101', test_files: 6, skipped: 1 } });
+  expect(await ask(server)).toMatchObject({ reason: null, ci_run: { ci_run: '101', node_seconds: 6, test_files: 6, skipped: 1 } });
 });
 
 it('runs no file if all are proved, and is complete', async () => {
@@ -188,6 +213,18 @@ describe('the gate of a CI run that left out files', () => {
     await other.start(SUITE);
     await server.service.nodesNoted();
     expect((await gate(server, '101')).errors[0]).toMatch(/, but the tree of node 1 is not known: /);
+  });
+
+  it('is not complete if one of its nodes did not tell its tree', async () => {
+    const { server } = await start();
+    await play(server, { ci_run: '100', failed: SUITE.slice(0, 2) });
+    const fields = { test_queue_id: '101', ...BUILD };
+    await new QueueNode(server, 0, { ...fields, ...CHECKOUT, proved_max_age: DAY }).initialise(SUITE);
+    const silent = new QueueNode(server, 1, fields);
+    const connected = await silent.connect();
+    expect(connected.json.paths).toHaveLength(1);
+    await server.service.nodesNoted();
+    expect((await gate(server, '101')).errors[0]).toMatch(/, but node 1 did not tell its tree; /);
   });
 
   it('names how many files a node with another list has', async () => {

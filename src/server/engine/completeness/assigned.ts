@@ -55,6 +55,13 @@ export async function findAssigned(store: Store, subject: Omit<CompletenessSubje
   return { ...plan, ...(await (plan.kind === 'queue' ? assignedByQueue : assignedBySplit)(store, plan)) };
 }
 
+/** The nodes that pulled files. */
+export function nodesWithFiles({ handed }: Pick<Assigned, 'handed'>): Set<number> {
+  const nodes = new Set<number>();
+  for (const assignments of handed.values()) for (const { node_index, at } of assignments) if (at !== null) nodes.add(node_index);
+  return nodes;
+}
+
 /** Finds the split or queue of a CI run; null: none is known. */
 export async function findPlan(
   { splits, queues }: Pick<Store, 'splits' | 'queues'>,

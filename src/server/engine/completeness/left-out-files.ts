@@ -5,14 +5,14 @@ import type { BuildKey } from '../keys.js';
 import type { CiRun, NotedNode } from '../ports/ci-runs.js';
 import type { Store } from '../ports/store.js';
 import type { LeftOut } from '../suites/compare-lists.js';
-import type { Assigned } from './assigned.js';
-import { doubtOf, nodesOf, nodeWithOtherKeys, type TreeAndKeys } from './checkouts.js';
-import { type Proved, provedFiles } from './proved-files.js';
+import { type Assigned, nodesWithFiles } from './assigned.js';
+import { doubtOf, nodesOf, nodeWithOtherKeys, silentNode, type TreeAndKeys } from './checkouts.js';
+import { type ProvedFile, provedFiles } from './proved-files.js';
 
 /** The files that a queue left out, because other CI runs had proved them. */
 export interface LeftOutFiles {
-  /** Those that are still proved, and how they ended. */
-  files: ReadonlyMap<string, Proved>;
+  /** Those that are still proved. */
+  files: ReadonlyMap<string, ProvedFile>;
   /** The CI runs that prove them, newest first. */
   ciRuns: readonly CiRun[];
   /** Why not all of them are proved any more; null: they are. */
@@ -30,17 +30,19 @@ export async function leftOutFiles(store: Store, project: number, build: BuildKe
   const leftOut = [...listed].filter(path => !own.has(path));
   const still = new Map(leftOut.flatMap(path => (files.has(path) ? [[path, files.get(path)!]] : [])));
   const ciRun = (await store.ciRuns.ofBuild(project, build)).find(({ plan }) => plan === id);
-  const doubt = (ciRun && doubtOfNodes(await nodesOf(store, ciRun), proved)) ?? doubtOfFiles(proved, leftOut, still);
+  const doubt =
+    (ciRun && doubtOfNodes(nodesWithFiles(assigned), await nodesOf(store, ciRun), proved)) ?? doubtOfFiles(proved, leftOut, still);
   return { files: still, ciRuns, doubt: doubt && `${leftOutText(proved)}, but ${doubt}; run the CI run again without --proved` };
 }
 
-function doubtOfNodes(nodes: readonly NotedNode[], at: TreeAndKeys): string | null {
+/** @param came those that ran files of the queue: one in fallback ran them all */
+function doubtOfNodes(came: Iterable<number>, nodes: readonly NotedNode[], at: TreeAndKeys): string | null {
   const other = nodeWithOtherKeys(nodes, at);
   if (other) return `node ${other.node_index} ran with another key`;
-  return nodes.map(node => doubtOf(node, at.tree)).find(text => text !== null) ?? null;
+  return nodes.map(node => doubtOf(node, at.tree)).find(text => text !== null) ?? silentNode(came, nodes);
 }
 
-function doubtOfFiles({ test_files }: LeftOut, leftOut: readonly string[], still: ReadonlyMap<string, Proved>): string | null {
+function doubtOfFiles({ test_files }: LeftOut, leftOut: readonly string[], still: ReadonlyMap<string, ProvedFile>): string | null {
   if (still.size >= test_files) return null;
   const unproved = leftOut.filter(path => !still.has(path));
   return unproved.length > 0 ? `${abbreviate(unproved)} failed since` : 'not all of that is known any more';

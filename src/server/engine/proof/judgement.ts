@@ -26,8 +26,10 @@ export interface EndedFiles {
   nodes: readonly number[];
   /** The CI runs that proved the files that its queue left out. */
   provedBy: readonly CiRun[];
-  /** What its files took on all nodes. */
+  /** What its files took on all nodes, also those that its queue left out, where they were proved. */
   seconds: number;
+  /** The number of files in its list. */
+  testFiles: number;
   outcomes: Outcomes;
 }
 
@@ -37,9 +39,9 @@ export interface EndedInShort extends Record<'failed' | 'flaky' | 'untold', Some
   /** When the oldest CI run began that proved files which its queue left out; null: the queue has all files. */
   provedSince: Millis | null;
   seconds: number;
-  /** The number of test files and pieces. */
+  /** The number of files in its list. */
   test_files: number;
-  /** Of these, those whose tests were all skipped. */
+  /** The number of test files and pieces whose tests were all skipped. */
   skipped: number;
 }
 
@@ -70,17 +72,27 @@ export async function judge(store: Store, ciRun: CiRun): Promise<Judgement<Ended
   // What its nodes told is of another split.
   if (assigned.info.id !== ciRun.plan) return { listDigest, gap: 'its nodes used two splits', ended: null };
   const outcomes = outcomesOf(assigned.handed, runs, ciRun.digest);
-  for (const [path, ended] of leftOut?.files ?? []) outcomes[ended].push(path);
+  let seconds = secondsOf(runs, ciRun.digest);
+  for (const [path, proved] of leftOut?.files ?? []) {
+    outcomes[proved.ended].push(path);
+    seconds += proved.seconds;
+  }
   return {
     listDigest,
     gap: null,
-    ended: { nodes: nodesCame, provedBy: leftOut?.ciRuns ?? [], seconds: secondsOf(runs, ciRun.digest), outcomes },
+    ended: {
+      nodes: nodesCame,
+      provedBy: leftOut?.ciRuns ?? [],
+      seconds: rounded(seconds),
+      testFiles: assigned.info.list.test_files,
+      outcomes,
+    },
   };
 }
 
 function secondsOf(runs: readonly Run[], digest: number): number {
   const own = runs.filter(({ ci_run }) => ci_run === digest);
-  return rounded(own.reduce((sum, { seconds }) => seconds.reduce((all, each) => all + each, sum), 0));
+  return own.reduce((sum, { seconds }) => seconds.reduce((all, each) => all + each, sum), 0);
 }
 
 /** The judgement of a CI run in short, which is read from the summary of its build if that has it. */
@@ -128,7 +140,7 @@ async function revisionOf({ queues }: Store, { kind, plan }: CiRun): Promise<num
 
 function inShort({ ended, ...rest }: Judgement<EndedFiles>): Judgement<EndedInShort> {
   if (!ended) return { ...rest, ended };
-  const { failed, flaky, untold, passed, skipped } = ended.outcomes;
+  const { failed, flaky, untold, skipped } = ended.outcomes;
   const some = (paths: readonly string[], most: number) => ({ count: paths.length, paths: paths.slice(0, most) });
   return {
     ...rest,
@@ -136,7 +148,7 @@ function inShort({ ended, ...rest }: Judgement<EndedFiles>): Judgement<EndedInSh
       nodes: ended.nodes,
       provedSince: ended.provedBy.length === 0 ? null : Math.min(...ended.provedBy.map(({ created_at }) => created_at)),
       seconds: ended.seconds,
-      test_files: failed.length + flaky.length + untold.length + passed.length + skipped.length,
+      test_files: ended.testFiles,
       skipped: skipped.length,
       failed: some(failed, 1),
       flaky: some(flaky, limits.completenessEntries),

@@ -27,14 +27,10 @@ export async function unprovedFiles(
 ): Promise<(SizedSuite & { leftOut: LeftOut }) | null> {
   const ofTree = await store.ciRuns.ofTree(project, tree, CI_RUNS_OF_TREE);
   const young = ofTree.filter(({ created_at }) => created_at > at - 1000 * maxAge);
-  const { files, seconds, ciRuns } = await provedFiles(
-    store,
-    young,
-    { digest: suite.columns.digest, test_files: suite.length },
-    { tree, keys },
-  );
+  const { files, ciRuns } = await provedFiles(store, young, { digest: suite.columns.digest, test_files: suite.length }, { tree, keys });
   if (files.size === 0) return null;
   const listed = suite.strings();
+  const seconds = [...files.values()].reduce((sum, file) => sum + file.seconds, 0);
   return {
     suite: suiteOf(listed.filter(path => !files.has(path))),
     sizes: sizes.filter((_, i) => !files.has(listed[i]!)),

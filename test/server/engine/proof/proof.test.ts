@@ -64,6 +64,7 @@ it('proves only what random CI runs justify, and each one in which nothing went 
       // What it left out may fail later in another one.
       const mustProve = played.some(one => isGood(one) && (!one.leavesOut || played.every(isGood)));
       if (is_proved && !mayProve) throw new Error(`proved by ${JSON.stringify(ci_run)}`);
+      if (is_proved) expect(ci_run.test_files).toBe(LIST.length);
       if (!is_proved && mustProve) throw new Error(`not proved: ${reason}`);
     }
   });
