@@ -123,7 +123,8 @@ describe('ballast proved', () => {
   it('has no answer without a repository, and refuses an age that is none', async () => {
     const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
     expect(await ask(suite, server)).toMatchObject(ended(1, /^ballast: not proved: the tree is not known: not a git repository/));
-    expect(await ask(suite, server, ['--max-age', '400d'])).toMatchObject(ended(2, /It must be 365d at most\./));
+    for (const age of ['400d', '0', '0.4s'])
+      expect(await ask(suite, server, ['--max-age', age])).toMatchObject(ended(2, /It must be from 1s to 365d\./));
     expect(await ask(suite, server, ['--proof-key', ''])).toMatchObject(ended(2, /a proof key is empty/));
   });
 });
@@ -169,6 +170,7 @@ describe('ballast queue --proved', () => {
     const third = await queue('9', ['--proved', '--max-age', '1h']);
     expect([third.code, suite.ran.length]).toEqual([0, before + 1]);
     expect(third.stderr).toContain('ballast: 3 test files passed in this tree before, and are left out (CI runs 8, 7)\n');
+    expect(third.stderr).toContain('(to run all again, omit --proved, and give another --build-id)\n');
     expect((await suite.run(server, 0, ['verify'], { BALLAST_BUILD_ID: '9' })).stdout).toMatch(
       /^complete: 0 of 0 test files of the queue were recorded, 3 were proved by CI runs 8, 7\n/,
     );

@@ -139,7 +139,11 @@ function addProved(program: Command, context: NodeContext): void {
   )
     .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
     .addOption(proofKeyOption())
-    .option('--max-age <duration>', 'how long ago the CI run may have begun that proves it: s, m, h or d', maxAge, maxAge('7d'))
+    .addOption(
+      new Option('--max-age <duration>', 'how long ago the CI run may have begun that proves it: s, m, h or d')
+        .argParser(maxAge)
+        .default(maxAge('7d'), '7d'),
+    )
     .option('--flaky-passes', 'accept test files that passed only when they were tried again')
     .addOption(
       new Option(

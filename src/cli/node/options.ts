@@ -16,8 +16,8 @@ export function duration(text: string): number {
 
 /** Returns the seconds of a duration that the age of a CI run may have. */
 export function maxAge(text: string): number {
-  const seconds = Math.round(positive(duration(text)));
-  if (seconds > limits.proofMaxAgeSeconds) throw new InvalidArgumentError('It must be 365d at most.');
+  const seconds = Math.round(duration(text));
+  if (seconds < 1 || seconds > limits.proofMaxAgeSeconds) throw new InvalidArgumentError('It must be from 1s to 365d.');
   return seconds;
 }
 

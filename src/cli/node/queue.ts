@@ -125,7 +125,11 @@ async function runBatches(
     return Promise.race([batch, runner.interrupted.then(() => null)]);
   };
   const ran = new Set<string>();
-  const leftOut = (proved: ProvedPart) => printToStderr(leftOutLine(proved));
+  let leavesOut = false;
+  const leftOut = (proved: ProvedPart) => {
+    leavesOut = true;
+    printToStderr(leftOutLine(proved));
+  };
   const events = { standBy, leftOut, recorded: (last: Batch) => run.keepRecorded(last.files.map(({ path }) => path)) };
   const runBatch = async (files: PlannedFile[]): Promise<BatchResult> => {
     const number = run.commandCount + 1;
@@ -167,11 +171,12 @@ async function runBatches(
     return;
   }
   if (run.commandCount > 0 || runner.signal) return;
-  if (detectSystem(options.environment).isRerun?.(options.environment)) warnOfEmptyRerun(options.environment);
-  else
-    printToStderr(
-      `nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`,
-    );
+  if (!leavesOut && detectSystem(options.environment).isRerun?.(options.environment)) warnOfEmptyRerun(options.environment);
+  else {
+    const remedy = `${leavesOut ? 'omit --proved, and ' : ''}give another --build-id`;
+    const node = `node ${identity.node_index} of ${identity.node_total}`;
+    printToStderr(`nothing is left to run for ${node} in this CI run (to run all again, ${remedy})`);
+  }
   // An empty run shows the completeness gate that the node started and ended.
   await recordFiles([], options.retries, identity, options);
   await assertAnyTestRan([], identity, options);
