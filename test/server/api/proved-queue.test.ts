@@ -172,7 +172,8 @@ it('runs no file if all are proved, and is complete', async () => {
   expect([ranIn(again), again.leftOut!.test_files]).toEqual([[], 6]);
   expect(await gate(server, '101')).toMatchObject({ is_complete: true, test_files: 0, proved: { test_files: 6 } });
   const builds = await server.get('/v1/builds');
-  expect(builds.status).toBe(200);
+  const { state, verdict, proved } = (await server.get(`/v1/builds/${builds.json.data[0].id}/minutes?ci_run=101`)).json;
+  expect([state, verdict, proved]).toEqual(['complete', '', { test_files: 6, ci_runs: [expect.objectContaining({ ci_run: '100' })] }]);
 });
 
 it('puts the files of several CI runs together, of which the newest that tells of a file decides', async () => {

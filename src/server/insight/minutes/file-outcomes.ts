@@ -57,7 +57,8 @@ export function fileOutcomes(
       const [path, seconds, estimate] = [paths[file]!, longest[file]!, estimates[file]!];
       return { path, seconds, estimate, is_guess: is_guess[file] === 1, node_index: longestBy[file]! };
     }),
-    failed: isReported ? filesWhere(file => hasFailed[file] === 1).map(withNode) : null,
+    // Of no files none failed.
+    failed: isReported || paths.length === 0 ? filesWhere(file => hasFailed[file] === 1).map(withNode) : null,
     open: filesWhere(file => hasEnded[file] === 0).map(file => paths[file]!),
     missing: absent.filter(file => !ranAsCases.has(paths[file]!)).map(withNode),
   };

@@ -144,6 +144,7 @@ function decided(timeline: Timeline, minutes: Minutes, longest: LongExecution): 
 
 function ends(timeline: Timeline, minutes: Minutes, last: LastNode | null, cause: ToldCause | null): string {
   const counted = countedNodes(timeline);
+  if (timeline.paths.length === 0) return '';
   if (!last) return counted.length === 1 && !minutes.nodes[counted[0]!.node_index]!.isLost ? 'One node ran everything.' : '';
   const { lane, before, late, first, spread } = last;
   const together = leastDelay(minutes.wall);
