@@ -95,10 +95,9 @@ function secondsOf(runs: readonly Run[], digest: number): number {
   return own.reduce((sum, { seconds }) => seconds.reduce((all, each) => all + each, sum), 0);
 }
 
-/** The judgement of a CI run in short, which is read from the summary of its build if that has it. */
+/** The same in short. */
 export async function judgeInShort(store: Store, ciRun: CiRun): Promise<Judgement<EndedInShort>> {
-  const kept = await keptJudgement(store, ciRun);
-  return kept ? { listDigest: kept.list_digest, gap: null, ended: kept.ended } : inShort(await judge(store, ciRun));
+  return inShort(await judge(store, ciRun));
 }
 
 /** The judgement to keep of a CI run; null: it is not complete, or its nodes told no tree, so nobody will ask about it. */
@@ -107,7 +106,7 @@ export async function judgementToKeep(store: Store, ciRun: CiRun): Promise<KeptJ
   // Read first: what changes meanwhile makes another number.
   const revision = await revisionOf(store, ciRun);
   try {
-    const { listDigest, ended } = inShort(await judge(store, ciRun));
+    const { listDigest, ended } = await judgeInShort(store, ciRun);
     // What becomes known of the CI runs that proved some of its files would not be seen.
     return listDigest === null || !ended || ended.provedSince !== null
       ? null
@@ -119,8 +118,8 @@ export async function judgementToKeep(store: Store, ciRun: CiRun): Promise<KeptJ
   }
 }
 
-/** Null: none is kept, or something has changed since. */
-async function keptJudgement(store: Store, ciRun: CiRun): Promise<KeptJudgement | null> {
+/** The judgement of a CI run that the summary of its build has. Null: none is kept, or something has changed since. */
+export async function keptJudgement(store: Store, ciRun: CiRun): Promise<Judgement<EndedInShort> | null> {
   const { project, id, plan: planId } = ciRun;
   const subject = subjectOf(ciRun);
   if (!subject) return null;
@@ -131,7 +130,8 @@ async function keptJudgement(store: Store, ciRun: CiRun): Promise<KeptJudgement 
   };
   const [kept, plan, revision] = await Promise.all([ofBuild(), findPlan(store, subject), revisionOf(store, ciRun)]);
   const isSamePlan = plan?.info.id === planId && plan.otherList === null && !plan.isUnnamed;
-  return kept?.ci_run_id === id && kept.revision === revision && isSamePlan ? kept : null;
+  const isValid = kept?.ci_run_id === id && kept.revision === revision && isSamePlan;
+  return isValid ? { listDigest: kept.list_digest, gap: null, ended: kept.ended } : null;
 }
 
 async function revisionOf({ queues }: Store, { kind, plan }: CiRun): Promise<number> {

@@ -2,7 +2,7 @@ import { agree } from '../../../base/plural.js';
 import { CI_RUNS_OF_TREE, doubtOf, nodesOf, nodeWithOtherKeys, type TreeAndKeys } from '../completeness/checkouts.js';
 import type { CiRun } from '../ports/ci-runs.js';
 import type { Millis, Store } from '../ports/store.js';
-import { type EndedInShort, firstOf, judgeInShort, untoldText } from './judgement.js';
+import { type EndedInShort, firstOf, judgeInShort, keptJudgement, untoldText } from './judgement.js';
 
 /** What is to be proved: that these files passed in this tree. */
 export interface ProofQuestion extends TreeAndKeys {
@@ -49,7 +49,8 @@ function against(reason: string, ciRun: CiRun | null, steps: number, more: Parti
 async function findingOf(store: Store, question: ProofQuestion, ciRun: CiRun): Promise<Finding> {
   const { tree, keys, since, listDigest, flakyPasses } = question;
   if (ciRun.created_at <= since) return against('it began too long ago', ciRun, 0);
-  const nodes = await nodesOf(store, ciRun);
+  // At once: on a database each read waits.
+  const [nodes, kept] = await Promise.all([nodesOf(store, ciRun), keptJudgement(store, ciRun)]);
   const keyNode = nodeWithOtherKeys(nodes, question);
   if (keyNode) {
     const missingKeys = keys.filter(key => !keyNode.checkout!.keys.includes(key));
@@ -57,7 +58,7 @@ async function findingOf(store: Store, question: ProofQuestion, ciRun: CiRun): P
   }
   const doubt = nodes.map(node => doubtOf(node, tree)).find(text => text !== null);
   if (doubt) return against(doubt, ciRun, 2);
-  const judged = await judgeInShort(store, ciRun);
+  const judged = kept ?? (await judgeInShort(store, ciRun));
   if (judged.listDigest !== listDigest && judged.listDigest !== null) return against('its nodes had another list of test files', ciRun, 3);
   const { gap, ended } = judged;
   if (!ended) return against(gap!, ciRun, 4);
