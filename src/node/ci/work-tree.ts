@@ -52,16 +52,17 @@ async function readWorkTree(cwd: string, environment: NodeJS.ProcessEnv, stop: A
   const entries = entriesOf(index);
   // Behind a link to a folder, .. is the parent of what it links to: paths are not normalized.
   const up = folder.replace(/[^/]+/g, '..');
-  const inFolder = (path: string) => (isAbsolute(path) ? path : `${cwd}/${path}`);
   const why =
     statusChange(status) ??
     markChange(entries) ??
     (folder === '' || entries.some(({ path }) => path.startsWith(folder)) ? null : `no file in ${folder} is committed`) ??
     // Both change what a checkout writes, and the index takes it for what is committed.
     (replacements.length > 0 ? 'refs/replace has objects that stand for others' : null) ??
-    (statSync(inFolder(attributes), { throwIfNoEntry: false })?.size ? 'info/attributes has attributes that are not committed' : null) ??
-    (await filterChange(entriesOf(filtered), up, git, path => isPointer(inFolder(path)))) ??
-    (await submoduleChange(entries, path => readWorkTree(inFolder(up + path), withoutRepository(environment), stop)));
+    (statSync(inFolder(cwd, attributes), { throwIfNoEntry: false })?.size
+      ? 'info/attributes has attributes that are not committed'
+      : null) ??
+    (await filterChange(entriesOf(filtered), up, git, path => isPointer(inFolder(cwd, path)))) ??
+    (await submoduleChange(entries, path => readWorkTree(inFolder(cwd, up + path), withoutRepository(environment), stop)));
   return { tree, folder, why };
 }
 
@@ -74,16 +75,19 @@ async function readWorkTree(cwd: string, environment: NodeJS.ProcessEnv, stop: A
  */
 export function fileOutside(paths: readonly string[], cwd: string, folder: string): string | null {
   const root = join(realpathSync.native(cwd), folder.replace(/[^/]+/g, '..'), sep);
-  return paths.find(path => !(realPath(isAbsolute(path) ? path : `${cwd}/${path}`) ?? root).startsWith(root)) ?? null;
+  const isOutside = (path: string) => {
+    try {
+      return !realpathSync.native(inFolder(cwd, path)).startsWith(root);
+    } catch {
+      // There is no such file.
+      return false;
+    }
+  };
+  return paths.find(isOutside) ?? null;
 }
 
-/** Null: there is no such file. */
-function realPath(path: string): string | null {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return null;
-  }
+function inFolder(folder: string, path: string): string {
+  return isAbsolute(path) ? path : `${folder}/${path}`;
 }
 
 const isHash = (text: string) => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
