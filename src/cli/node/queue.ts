@@ -14,6 +14,7 @@ import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../../node/cl
 import { ListMismatch } from '../../node/client/list-mismatch.js';
 import { CommandNotStarted, hungText, NodeRun } from '../../node/client/node-run.js';
 import type { PlannedFile } from '../../node/client/planned-file.js';
+import { PROOF_MAX_AGE_SECONDS } from '../../node/client/proof.js';
 import { type Batch, QueueClient, type QueueWishes } from '../../node/client/queue-client.js';
 import { recordRun } from '../../node/client/record-run.js';
 import { listTestFiles } from '../../node/client/test-files.js';
@@ -38,8 +39,6 @@ export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy,
   maxAge?: number;
 }
 
-/** A week. */
-const PROVED_SECONDS = 604_800;
 /** Time to wait for the server after a signal. CI systems kill the process some seconds after it. */
 const SHUTDOWN_MILLISECONDS = 4000;
 
@@ -100,7 +99,7 @@ function wishesOf({ order, proved, maxAge }: QueueOptions, { tree, tree_doubt }:
   if (maxAge !== undefined && !proved) throw new UsageError(['--max-age is for --proved: give both, or neither']);
   const doubt = tree === undefined ? `the tree is not known: ${tree_doubt}` : tree_doubt;
   if (proved && doubt !== undefined) printToStderr(`--proved leaves out nothing, because the files may differ from a tree: ${doubt}`);
-  return { ...(order && { order }), ...(proved && { proved_max_age: maxAge ?? PROVED_SECONDS }) };
+  return { ...(order && { order }), ...(proved && { proved_max_age: maxAge ?? PROOF_MAX_AGE_SECONDS }) };
 }
 
 /**

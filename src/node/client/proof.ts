@@ -5,6 +5,9 @@ import { parseProof, type ReceivedProof } from './answers.js';
 import type { Api } from './api.js';
 import { askAbout } from './completeness.js';
 
+/** The age that a CI run may have to prove something, unless another one is given: 7 days. */
+export const PROOF_MAX_AGE_SECONDS = 604_800;
+
 export interface ProofOptions {
   environment: Environment;
   /** What else the tests depend on; undefined: each line of BALLAST_PROOF_KEYS. */

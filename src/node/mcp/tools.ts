@@ -1,7 +1,7 @@
 import type { BatchReason } from '../../protocol/answers/why.js';
 import type { Environment } from '../ci/systems.js';
 import { Api, type ApiOptions, RequestRejected, ServerUnreachable } from '../client/api.js';
-import { askProof, proofQuestion } from '../client/proof.js';
+import { askProof, PROOF_MAX_AGE_SECONDS, proofQuestion } from '../client/proof.js';
 import { filesMatching } from '../client/test-files.js';
 import type { InputSchema, Tool } from './protocol.js';
 import { shorten } from './shorten.js';
@@ -10,8 +10,6 @@ import { shorten } from './shorten.js';
 const MAX_BYTES = 16_000;
 /** Builds are played in turn. */
 const TIMEOUT_SECONDS = 60;
-/** As `ballast proved` asks by default. */
-const PROOF_MAX_AGE_SECONDS = 7 * 86_400;
 
 export const INSTRUCTIONS = [
   'Ballast records how long each test file takes and divides test suites among the parallel nodes of CI builds.',

@@ -1,5 +1,7 @@
 import type { ProofAnswer, ReceiptKeysAnswer } from '../../../protocol/answers/proof.js';
+import { limits } from '../../../protocol/limits.js';
 import { publicReceiptKeys, signingKey } from '../../engine/proof/receipt-keys.js';
+import type { AskingCiRun } from '../../engine/proof/spared.js';
 import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
 import { findSubject } from '../../insight/subject.js';
@@ -12,7 +14,6 @@ import { buildPageUrl } from '../links.js';
 import { mergeResponses, response } from '../openapi/responses.js';
 import { toProofQuery } from '../read/proof.js';
 import { toCiRunQuery } from '../read/queries.js';
-import { noteSpared } from '../spared.js';
 
 async function proofOfTree(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, metrics, now } = context;
@@ -41,6 +42,26 @@ async function proofOfTree(context: Context, request: Request): Promise<Answer> 
   const ci_run = proof.ci_run && { ...proof.ci_run, url: pageOf(proof.ci_run.ci_run_id) };
   const about = { project: owner.name, ...asked, commit_hash, branch, ci_run: id, request_id };
   return json(200, { about, ...proof, ci_run } satisfies ProofAnswer);
+}
+
+/**
+ * Notes what the proof of a CI run saves another one. A failure is only logged: the answer is right without the note.
+ *
+ * @param by the id of the one that proves
+ */
+export async function noteSpared(
+  { store, dailyBytes, log, now }: Pick<Context, 'store' | 'dailyBytes' | 'log' | 'now'>,
+  project: number,
+  by: string,
+  { commit_hash, branch, ci_run, seconds }: AskingCiRun & { seconds: number },
+): Promise<void> {
+  const spared = { commit_hash, branch, ci_run: ci_run.slice(0, limits.ciRunCharacters), asked_at: now(), seconds };
+  try {
+    const proving = await store.ciRuns.get(project, by);
+    if (proving && (await store.ciRuns.noteSpared(proving, spared))) dailyBytes.add(project, JSON.stringify(spared).length, now());
+  } catch (err) {
+    log.warn({ err }, 'could not note a CI run that need not run its tests');
+  }
 }
 
 async function receiptOfBuild(context: Context, request: Request, id: string): Promise<Answer> {

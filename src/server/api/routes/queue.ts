@@ -40,7 +40,7 @@ import { example, refusal, response, testFileResponses } from '../openapi/respon
 import type { PreparedBy } from '../posts.js';
 import { prepare } from '../prepare.js';
 import { toTestPathsQuery } from '../read/queue.js';
-import { noteSpared } from '../spared.js';
+import { noteSpared } from './proof.js';
 
 /** The encoding of the outcome of a pull in a version of the protocol. */
 interface QueueEncoding {

@@ -19,8 +19,12 @@ export async function nodesOf({ ciRuns }: Pick<Store, 'ciRuns'>, ciRun: CiRun): 
   return (await Promise.all((both.length > 0 ? both : [ciRun]).map(({ id }) => ciRuns.nodes(id)))).flat();
 }
 
-/** Why the files of a node may not be those of a tree; null: they are. */
-export function doubtOf({ node_index, checkout }: NotedNode, tree: string): string | null {
+/** Why the files of some node may not be those of a tree; null: they are. */
+export function doubtOfNodes(nodes: readonly NotedNode[], tree: string): string | null {
+  return nodes.map(node => doubtOf(node, tree)).find(text => text !== null) ?? null;
+}
+
+function doubtOf({ node_index, checkout }: NotedNode, tree: string): string | null {
   if (!checkout) return `node ${node_index} did not tell its tree`;
   if (checkout.tree === null) return `the tree of node ${node_index} is not known: ${checkout.doubt}`;
   if (checkout.tree !== tree) return `node ${node_index} ran on another tree, ${checkout.tree}`;

@@ -6,7 +6,7 @@ import type { CiRun, NotedNode } from '../ports/ci-runs.js';
 import type { Store } from '../ports/store.js';
 import type { LeftOut } from '../suites/compare-lists.js';
 import { type Assigned, nodesWithFiles } from './assigned.js';
-import { doubtOf, nodesOf, nodeWithOtherKeys, silentNode, type TreeAndKeys } from './checkouts.js';
+import { doubtOfNodes, nodesOf, nodeWithOtherKeys, silentNode, type TreeAndKeys } from './checkouts.js';
 import { type ProvedFile, provedFiles } from './proved-files.js';
 
 /** The files that a queue left out, because other CI runs had proved them. */
@@ -31,15 +31,15 @@ export async function leftOutFiles(store: Store, project: number, build: BuildKe
   const still = new Map(leftOut.flatMap(path => (files.has(path) ? [[path, files.get(path)!]] : [])));
   const ciRun = (await store.ciRuns.ofBuild(project, build)).find(({ plan }) => plan === id);
   const doubt =
-    (ciRun && doubtOfNodes(nodesWithFiles(assigned), await nodesOf(store, ciRun), proved)) ?? doubtOfFiles(proved, leftOut, still);
+    (ciRun && doubtOfCheckouts(nodesWithFiles(assigned), await nodesOf(store, ciRun), proved)) ?? doubtOfFiles(proved, leftOut, still);
   return { files: still, ciRuns, doubt: doubt && `${leftOutText(proved)}, but ${doubt}; run the CI run again without --proved` };
 }
 
 /** @param came those that ran files of the queue: one in fallback ran them all */
-function doubtOfNodes(came: Iterable<number>, nodes: readonly NotedNode[], at: TreeAndKeys): string | null {
+function doubtOfCheckouts(came: Iterable<number>, nodes: readonly NotedNode[], at: TreeAndKeys): string | null {
   const other = nodeWithOtherKeys(nodes, at);
   if (other) return `node ${other.node_index} ran with another key`;
-  return nodes.map(node => doubtOf(node, at.tree)).find(text => text !== null) ?? silentNode(came, nodes);
+  return doubtOfNodes(nodes, at.tree) ?? silentNode(came, nodes);
 }
 
 function doubtOfFiles({ test_files }: LeftOut, leftOut: readonly string[], still: ReadonlyMap<string, ProvedFile>): string | null {

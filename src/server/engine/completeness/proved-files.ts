@@ -4,7 +4,7 @@ import type { CiRun } from '../ports/ci-runs.js';
 import type { Store } from '../ports/store.js';
 import type { TestFileList } from '../suites/compare-lists.js';
 import { nodesWithFiles } from './assigned.js';
-import { doubtOf, nodesOf, nodeWithOtherKeys, silentNode, subjectOf, type TreeAndKeys } from './checkouts.js';
+import { doubtOfNodes, nodesOf, nodeWithOtherKeys, silentNode, subjectOf, type TreeAndKeys } from './checkouts.js';
 import { type Evidence, evidenceOf } from './evidence.js';
 import { outcomesOf } from './outcomes.js';
 
@@ -74,7 +74,7 @@ const NOTHING: EndedFiles = { byFile: new Map(), seconds: new Map() };
 async function endedIn(store: Store, ciRun: CiRun, listDigest: string, at: TreeAndKeys): Promise<EndedFiles> {
   const subject = subjectOf(ciRun);
   const nodes = await nodesOf(store, ciRun);
-  if (!subject || nodeWithOtherKeys(nodes, at) || nodes.some(node => doubtOf(node, at.tree) !== null)) return NOTHING;
+  if (!subject || nodeWithOtherKeys(nodes, at) || doubtOfNodes(nodes, at.tree) !== null) return NOTHING;
   const evidence = await evidenceOf(store, subject);
   const { assigned, runs, noTestRan } = evidence;
   if (!assigned || assigned.info.id !== ciRun.plan || assigned.info.list.digest !== listDigest) return NOTHING;

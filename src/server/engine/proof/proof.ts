@@ -1,5 +1,5 @@
 import { agree } from '../../../base/plural.js';
-import { CI_RUNS_OF_TREE, doubtOf, nodesOf, nodeWithOtherKeys, type TreeAndKeys } from '../completeness/checkouts.js';
+import { CI_RUNS_OF_TREE, doubtOfNodes, nodesOf, nodeWithOtherKeys, type TreeAndKeys } from '../completeness/checkouts.js';
 import type { CiRun } from '../ports/ci-runs.js';
 import type { Millis, Store } from '../ports/store.js';
 import { type EndedInShort, firstOf, judgeInShort, keptJudgement, untoldText } from './judgement.js';
@@ -56,7 +56,7 @@ async function findingOf(store: Store, question: ProofQuestion, ciRun: CiRun): P
     const missingKeys = keys.filter(key => !keyNode.checkout!.keys.includes(key));
     return against(`node ${keyNode.node_index} ran with another key`, ciRun, 1, { missingKeys });
   }
-  const doubt = nodes.map(node => doubtOf(node, tree)).find(text => text !== null);
+  const doubt = doubtOfNodes(nodes, tree);
   if (doubt) return against(doubt, ciRun, 2);
   const judged = kept ?? (await judgeInShort(store, ciRun));
   if (judged.listDigest !== listDigest && judged.listDigest !== null) return against('its nodes had another list of test files', ciRun, 3);

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { type Envelope, signEnvelope } from '../../../base/dsse.js';
 import { STATEMENT_PAYLOAD, toStatement } from '../../../protocol/receipt.js';
-import { doubtOf, nodesOf } from '../completeness/checkouts.js';
+import { doubtOfNodes, nodesOf } from '../completeness/checkouts.js';
 import type { CiRun } from '../ports/ci-runs.js';
 import type { Store } from '../ports/store.js';
 import { Refusal } from '../refusal.js';
@@ -22,7 +22,7 @@ export async function signedReceipt(store: Store, { ciRun, url, privateKey }: Re
   const { tree } = ciRun;
   if (tree === undefined) throw refuse('its nodes told no tree');
   const nodes = await nodesOf(store, ciRun);
-  const doubt = nodes.map(node => doubtOf(node, tree)).find(text => text !== null);
+  const doubt = doubtOfNodes(nodes, tree);
   if (doubt) throw refuse(doubt);
   const keys = [...new Set(nodes.map(({ checkout }) => checkout!.keys.join()))];
   if (keys.length > 1) throw refuse('its nodes ran with different keys');
