@@ -72,6 +72,14 @@ function addQueue(program: Command, context: NodeContext): void {
       'leave out the test files that have passed in the very tree that is checked out, with the same --proof-key: for a red CI run that is started again; give it to all nodes',
     )
     .option('--max-age <duration>', 'with --proved: how long ago these CI runs may have begun: s, m, h or d (default: 7d)', maxAge)
+    .option(
+      '--retry-failed',
+      'retry each test file that failed once, on another node where one is free, when the queue is nearly empty: at most 10 files; needs --junit; give it to all nodes',
+    )
+    .option(
+      '--flaky-passes',
+      'with --retry-failed: a node does not fail by test files that pass when they are retried; the gate names them',
+    )
     .addHelpText(
       'after',
       '\nIn COMMAND, {} becomes the files of a batch, {,} within an argument all of them with commas, and {file} within an argument the path of a file that has them, one a line; {file} cannot be used with {} or {,}. BALLAST_BATCH is the batch’s number.',

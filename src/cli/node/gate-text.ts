@@ -5,8 +5,8 @@ import type { ProvedPart } from '../../protocol/answers/completeness.js';
 
 /** The count of a known queue or split, as the end of the sentence that begins with the verdict, which it explains. */
 export function countOf(answer: ReceivedCompleteness): string {
-  const { is_complete, kind, test_files, recorded, proved, about, ran_not_recorded, handed_out_not_recorded, recorded_without_time } =
-    answer;
+  const { is_complete, kind, test_files, recorded, proved, flaky = [], about } = answer;
+  const { ran_not_recorded, handed_out_not_recorded, recorded_without_time } = answer;
   const were = (files: number) => agree(files, 'was', 'were');
   const count = `${recorded} of ${pluralize(test_files, 'test file')} of the ${kind} ${were(recorded)} recorded`;
   const untimed = about?.allow_empty ? 0 : recorded_without_time.length;
@@ -15,7 +15,8 @@ export function countOf(answer: ReceivedCompleteness): string {
     const empty = handed_out_not_recorded.length + untimed;
     const ran = test_files - recorded - empty;
     const leftOut = proved && leftOutText(proved);
-    return `: ${[count, leftOut, ran > 0 && `${ran} ran and ${were(ran)} not recorded`, empty > 0 && `${empty} may be empty`].filter(Boolean).join(', ')}`;
+    const retried = flaky.length > 0 && `${flaky.length} failed and passed when retried (${abbreviate(flaky.map(({ path }) => path))})`;
+    return `: ${[count, leftOut, retried, ran > 0 && `${ran} ran and ${were(ran)} not recorded`, empty > 0 && `${empty} may be empty`].filter(Boolean).join(', ')}`;
   }
   if (recorded === test_files) return `, although ${count}`;
   const others = [untimed > 0 && 'others with a time of 0 only', ran_not_recorded.length > 0 && 'others ran and were not recorded'];

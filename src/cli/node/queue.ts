@@ -15,7 +15,7 @@ import { ListMismatch } from '../../node/client/list-mismatch.js';
 import { CommandNotStarted, hungText, NodeRun } from '../../node/client/node-run.js';
 import type { PlannedFile } from '../../node/client/planned-file.js';
 import { PROOF_MAX_AGE_SECONDS } from '../../node/client/proof.js';
-import { type Batch, QueueClient, type QueueWishes } from '../../node/client/queue-client.js';
+import { type Batch, QueueClient, type QueueEvents, type QueueWishes } from '../../node/client/queue-client.js';
 import { recordRun } from '../../node/client/record-run.js';
 import { listTestFiles } from '../../node/client/test-files.js';
 import type { TimeLimitOption } from '../../node/client/time-limit.js';
@@ -37,6 +37,10 @@ export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy,
   proved?: true;
   /** Seconds since these began, at most. */
   maxAge?: number;
+  /** Retry test files that failed, on this node or another one. */
+  retryFailed?: true;
+  /** A test file that passes in its retry does not fail the node. */
+  flakyPasses?: true;
 }
 
 /** Time to wait for the server after a signal. CI systems kill the process some seconds after it. */
@@ -45,6 +49,7 @@ const SHUTDOWN_MILLISECONDS = 4000;
 /** Runs a command for each batch of the queue, then records the times. Sets the exit code. */
 export async function queue(globs: readonly string[], command: readonly string[], options: QueueOptions): Promise<void> {
   if (command.length === 0) throw new UsageError(['no command: give it after --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
+  checkRetries(options);
   const identity = identify(wholeIdentity, options);
   const allFiles = await listTestFiles(globs, options.stdin === true);
   const told = await toldByNode(options.environment, allFiles, options.proofKey);
@@ -61,20 +66,22 @@ export async function queue(globs: readonly string[], command: readonly string[]
     const ending = new AbortController();
     const api = new Api({ ...options, signal: ending.signal });
     const own = { ...told, command_digest: commandDigest(command) };
-    const queueClient = new QueueClient(api, identity, allFiles, own, pieces?.name, wishesOf(options, told));
+    const queueClient = new QueueClient(api, identity, allFiles, own, pieces?.name, wishesOf(options, told), options.retryFailed);
     const cancelled = runner.interrupted.then(() => {
       ending.abort();
       return queueClient.cancel();
     });
     const batches: RanBatch[] = [];
+    const passedAgain = new Set<string>();
     let recordCode: number = exitCodes.done;
     const recordAndWait = async () => {
       recordCode = await recordRemaining();
       if (recordCode !== exitCodes.done) return false;
-      printToStderr('no test file is left; waiting up to 5 minutes, longer if a node is silent, for files of nodes that die');
+      const retries = options.retryFailed && run.failed.size > 0 ? ', and for the retries of test files that failed here' : '';
+      printToStderr(`no test file is left; waiting up to 5 minutes, longer if a node is silent, for files of nodes that die${retries}`);
       return true;
     };
-    const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches, recordAndWait));
+    const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches, passedAgain, recordAndWait));
     const unlessShutdown = (work: Promise<number>) =>
       Promise.race([work, runner.interrupted.then(() => sleep(SHUTDOWN_MILLISECONDS, exitCodes.server))]);
     recordCode ||= await unlessShutdown(recordRemaining());
@@ -86,13 +93,30 @@ export async function queue(globs: readonly string[], command: readonly string[]
       process.exit(signalExitCode(runner.signal));
     }
     if (batches.length > 0) printToStderr(...batchTable(batches));
-    if (run.failed.size > 0) printToStderr(`failed: ${abbreviate([...run.failed])}`);
+    const failed = [...run.failed].filter(path => !passedAgain.has(path));
+    if (failed.length > 0) printToStderr(`failed: ${abbreviate(failed)}`);
+    if (passedAgain.size > 0) printToStderr(flakyLine([...passedAgain], options, failed.length === 0));
     if (run.hung.size > 0) printToStderr(`hung: ${abbreviate(Array.from(run.hung, file => hungText(...file)))}`);
-    process.exitCode = code || (run.hasFailed ? exitCodes.failed : recordCode);
+    const hasPassed = !run.hasFailed || (options.flakyPasses === true && failed.length === 0);
+    process.exitCode = code || (hasPassed ? recordCode : exitCodes.failed);
   } finally {
     run.end();
     runner.stop();
   }
+}
+
+function checkRetries({ retryFailed, flakyPasses, junit }: QueueOptions): void {
+  if (flakyPasses && !retryFailed) throw new UsageError(['--flaky-passes is for --retry-failed: give both, or neither']);
+  if (retryFailed && junit.length === 0)
+    throw new UsageError(['--retry-failed needs the reports that the command writes, which tell what failed: name them with --junit']);
+}
+
+/** @param areAll no other test file failed */
+function flakyLine(paths: readonly string[], { flakyPasses }: QueueOptions, areAll: boolean): string {
+  const hint = flakyPasses
+    ? 'they do not fail this node (--flaky-passes)'
+    : 'they fail this node all the same; --flaky-passes lets it pass';
+  return `flaky: ${abbreviate(paths)} failed here, and passed when retried${areAll ? `; ${hint}` : ''}`;
 }
 
 function wishesOf({ order, proved, maxAge }: QueueOptions, { tree, tree_doubt }: ToldByNode): QueueWishes {
@@ -105,6 +129,7 @@ function wishesOf({ order, proved, maxAge }: QueueOptions, { tree, tree_doubt }:
 /**
  * Runs all batches of the node, and adds each to `batches`. Without the server and with --fallback, runs all files that the node has not run.
  *
+ * @param passedAgain receives the test files that failed on this node, and passed in their retries
  * @param standBy records what ran; returns whether to wait for the files of a node that dies
  */
 async function runBatches(
@@ -113,6 +138,7 @@ async function runBatches(
   queueClient: QueueClient,
   options: QueueOptions,
   batches: RanBatch[],
+  passedAgain: Set<string>,
   standBy: () => Promise<boolean>,
 ): Promise<void> {
   const { identity, allFiles } = queueClient;
@@ -129,10 +155,17 @@ async function runBatches(
     leavesOut = true;
     printToStderr(leftOutLine(proved));
   };
-  const events = { standBy, leftOut, recorded: (last: Batch) => run.keepRecorded(last.files.map(({ path }) => path)) };
-  const runBatch = async (files: PlannedFile[]): Promise<BatchResult> => {
+  const events: QueueEvents = {
+    standBy,
+    leftOut,
+    passedAgain(paths) {
+      for (const path of paths) if (run.failed.has(path)) passedAgain.add(path);
+    },
+    recorded: last => run.keepRecorded(last.files.map(({ path }) => path)),
+  };
+  const runBatch = async (files: PlannedFile[], isRetry = false): Promise<BatchResult> => {
     const number = run.commandCount + 1;
-    printToStderr(batchLine(number, files));
+    printToStderr(isRetry ? `batch ${number}: retries ${files[0]!.path}, which failed` : batchLine(number, files));
     const before = performance.now();
     const result = await run.runBatch(files);
     batches.push({ number, files, seconds: secondsSince(before), failed: result.failed.length });
@@ -146,7 +179,7 @@ async function runBatches(
     let seconds = 0;
     if (forecast) printToStderr(startLine(forecast, startedAt));
     while (batch && !runner.signal) {
-      const result = await runBatch(batch.files);
+      const result = await runBatch(batch.files, batch.isRetry);
       seconds = secondsSince(began);
       for (const { path } of batch.files) ran.add(path);
       const next = runner.signal ? null : await unlessInterrupted(queueClient.nextBatch(batch, result, events));

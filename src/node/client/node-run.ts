@@ -262,7 +262,10 @@ export class NodeRun {
 
   /** Adds the result of a part of a batch. */
   #note(result: BatchResult): BatchResult {
-    for (const file of result.recorded) this.#recorded.set(file.path, file);
+    // It failed in an earlier batch, and passed in its retry.
+    const withFlaky = (file: RecordedFile): RecordedFile =>
+      this.failed.has(file.path) && !file.outcome ? { ...file, outcome: 'flaky' } : file;
+    for (const file of result.recorded) this.#recorded.set(file.path, withFlaky(file));
     if (this.runner.signal === null) for (const path of result.failed) this.failed.add(path);
     this.hasFailed ||= result.failed.length > 0;
     return result;

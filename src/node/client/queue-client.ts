@@ -17,6 +17,8 @@ import type { PlannedFile } from './planned-file.js';
 export interface Batch {
   id: number;
   files: PlannedFile[];
+  /** Its file failed, on this node or another one, and is retried. */
+  isRetry: boolean;
   /** Of the whole queue, with the first batch of a process; null: later, or from an older server. */
   forecast: QueueForecast | null;
 }
@@ -36,6 +38,8 @@ export interface QueueEvents {
   standBy(): Promise<boolean>;
   /** The queue leaves out test files that other CI runs proved. */
   leftOut(proved: ProvedPart): void;
+  /** The node is done: of the test files that failed on it, these passed in their retries. */
+  passedAgain(paths: readonly string[]): void;
   /** The server took the node for dead, and recorded what it had run before this batch. */
   recorded(last: Batch): void;
 }
@@ -66,6 +70,7 @@ export class QueueClient {
    * @param told with its first requests
    * @param pieces the test runner with which the node runs pieces of files; null: it runs none
    * @param wishes for a queue that it creates
+   * @param retriesFailed it retries test files that failed, and waits for the retries of its own
    */
   constructor(
     readonly api: Api,
@@ -74,6 +79,7 @@ export class QueueClient {
     readonly told: ToldByNode,
     readonly pieces: string | null = null,
     readonly wishes: QueueWishes = {},
+    readonly retriesFailed = false,
   ) {
     this.#digest = digestOfList(allFiles);
   }
@@ -117,18 +123,18 @@ export class QueueClient {
   }
 
   async #batchOrWait(answer: TestQueueAnswer, events: QueueEvents): Promise<Batch | null> {
-    if (answer.pull_again_in === undefined) return this.#toBatch(answer);
-    return (await events.standBy()) ? this.#waitForBatch(answer.pull_again_in) : null;
+    if (answer.pull_again_in === undefined) return this.#batchOrEnd(answer, events);
+    return (await events.standBy()) ? this.#waitForBatch(answer.pull_again_in, events) : null;
   }
 
   /** Pulls until there is a batch, or no need to wait. */
-  async #waitForBatch(seconds: number): Promise<Batch | null> {
+  async #waitForBatch(seconds: number, events: QueueEvents): Promise<Batch | null> {
     for (let again: number | undefined = seconds; again !== undefined; ) {
       await sleep(1000 * again, undefined, this.api.options.signal && { signal: this.api.options.signal });
       try {
         const answer: TestQueueAnswer = await this.#pullNext({});
-        if (answer.batch_id !== null) return this.#toBatch(answer);
         again = answer.pull_again_in;
+        if (again === undefined) return this.#batchOrEnd(answer, events);
       } catch (error) {
         // Each file is handed out, and this node ran its own.
         if (error instanceof ServerUnreachable) return null;
@@ -136,6 +142,11 @@ export class QueueClient {
       }
     }
     return null;
+  }
+
+  #batchOrEnd(answer: TestQueueAnswer, events: QueueEvents): Batch | null {
+    if (answer.passed_again) events.passedAgain(answer.passed_again);
+    return this.#toBatch(answer);
   }
 
   #pullNext(report: Pick<PullFields, 'batch_id' | 'failed_paths' | 'times'>): Promise<TestQueueAnswer> {
@@ -169,7 +180,8 @@ export class QueueClient {
   #pull<T extends TestQueueAnswer | ConnectFailed>(fields: PullFields & { batch_index: number }, parse: AnswerParser<T>): Promise<T> {
     clearInterval(this.#heartbeats);
     const own = { wants_times: true, test_files_digest: this.#digest, sends_heartbeats: true };
-    const message = { ...this.#process(), ...own, ...(this.pieces !== null && { pieces: this.pieces }), ...fields };
+    const able = { ...(this.pieces !== null && { pieces: this.pieces }), ...(this.retriesFailed && { retry_failed: true }) };
+    const message = { ...this.#process(), ...own, ...able, ...fields };
     return detectMismatch(() => this.api.post('/v2/queues/queue', message, pullParser(this.#nodeUuid, fields.batch_index, parse)));
   }
 
@@ -189,7 +201,7 @@ export class QueueClient {
     return { piece: { path, file: named.file, cases, others, outcomes, isTrial } };
   }
 
-  #toBatch({ paths, batch_id, times = [], learned, pieces = [], forecast }: TestQueueAnswer): Batch | null {
+  #toBatch({ paths, batch_id, times = [], learned, pieces = [], is_retry, forecast }: TestQueueAnswer): Batch | null {
     if (batch_id === null) return null;
     assertListed('queue', paths, this.allFiles);
     this.#countFiles(paths);
@@ -202,6 +214,7 @@ export class QueueClient {
     return {
       id: batch_id,
       files: paths.map((path, i) => ({ path, ...expectation(times[i] ?? null), ...this.#pieceOf(path, byPath.get(path)) })),
+      isRetry: is_retry === true,
       forecast: isForecast(forecast) ? forecast : null,
     };
   }

@@ -90,6 +90,12 @@ export interface TestQueueMessage extends NodeKey, People, Links, Checkout {
    * than the server allows, its test files go to another node.
    */
   sends_heartbeats?: boolean;
+  /**
+   * The client retries test files that failed: when the queue is nearly empty, it runs some that failed on other nodes, one a batch, or on its own if
+   * no other node is free. When no file is left, it waits for the retries of its own. Each file is retried once, in the whole queue at most 10, and no
+   * file that could not be loaded or hung. With `sends_heartbeats` and `times`.
+   */
+  retry_failed?: boolean;
 }
 
 export type QueueOrder = 'failing-first' | 'slowest-first';
@@ -104,6 +110,10 @@ export interface TestQueueAnswer {
    * die. Missing: the node is done. Only if the request has `sends_heartbeats`.
    */
   pull_again_in?: number;
+  /** The test file of the batch failed, on this node or another one, and is retried. Missing: no. */
+  is_retry?: true;
+  /** At the end of a node, if its requests have `retry_failed`: the test files that failed on it, and passed in their retries. Missing: none. */
+  passed_again?: string[];
   /** The node was silent, and the server recorded what it had run before its last batch: it must not record that again. */
   is_recorded?: boolean;
   /** Expected time of each path in seconds, null if unknown. Only if the request has `wants_times`. */

@@ -107,6 +107,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     batch_uuid,
     report: null,
     heartbeats: false,
+    retriesFailed: false,
     pieces: null,
     told: null,
   };
@@ -130,6 +131,8 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     batch_uuid: `${run} ${batch_index}`,
     report: reportOf(message),
     heartbeats: message.sends_heartbeats === true,
+    // Others wait for the node that retries a file, until it is silent.
+    retriesFailed: message.sends_heartbeats === true && message.retry_failed === true,
     pieces: message.pieces ?? null,
     told: isFirstRequest ? toldBy(message) : null,
   };

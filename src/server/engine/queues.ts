@@ -37,6 +37,8 @@ export interface QueueRequest {
   pieces: string | null;
   /** The client sends heartbeats while it works on a batch. */
   heartbeats: boolean;
+  /** The client retries files that failed, on this node or another one. */
+  retriesFailed: boolean;
   /** Null: the request is not the first one of a process, or its client tells nothing of itself. */
   told: ToldByNode | null;
 }
@@ -64,8 +66,10 @@ export interface Pulled {
   isOtherList: boolean;
   /** The queue has pieces of files for a test runner with which the client runs none, so the node gets nothing. */
   lacksPieces: boolean;
-  /** There is no batch, and the node should wait for files of nodes that are at work. */
+  /** There is no batch, and the node should wait: for files of nodes that are at work, or for retries of its own. */
   standsBy: boolean;
+  /** At the end of a node that retries files: those that failed on it, and passed in their retries. */
+  passedAgain: number[];
   /** The node was taken for dead before this pull: see recordSilent. */
   wasRecorded: boolean;
   /** The leases that this pull ended: other nodes were silent, or a node came back or restarted. */
@@ -242,6 +246,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     isOtherList: false,
     lacksPieces: false,
     standsBy: false,
+    passedAgain: [],
     wasRecorded: false,
     endedLeases: [],
     isNewBatch: false,
@@ -265,7 +270,8 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
   if (!takesNothing) {
     const asked = toPull(request, info, facts, caller);
     if (mayWait && queue.lacksNote(asked)) return { value, changes, lacksNote: true };
-    const acknowledged = report && facts.failed && queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, facts.failed);
+    const acknowledged =
+      report && facts.failed && queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, facts.failed, report.times);
     if (acknowledged) changes.push(acknowledgementOf(acknowledged, report.times));
     const hadCancelled = request.isFirstRequest && queue.hasCancelled;
     if (facts.heard) queue.hear(facts.heard);
@@ -277,7 +283,8 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     value.isBack = hadCancelled && value.isNewBatch;
     if (!handed) {
       value.observed = queue.takeObserved();
-      value.standsBy = request.heartbeats && queue.standsBy(node_index);
+      value.standsBy = request.heartbeats && queue.standsBy(node_index, request.retriesFailed);
+      if (request.retriesFailed && !value.standsBy) value.passedAgain = queue.passedAgain(node_index);
     } else if (request.isFirstRequest && report && handed.batch.decision) value.expectedEnd = queue.expectedEnd(at);
   } else if (!report) {
     // A client that reports pulls in the same process afterwards. For any other client this request is a restart.
@@ -316,6 +323,7 @@ function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedR
   if (runs_before !== undefined) pulled.runs_before = runs_before;
   if (report) pulled.acknowledges = true;
   if (request.heartbeats) pulled.heartbeats = true;
+  if (request.retriesFailed) pulled.retriesFailed = true;
   if (notRun) pulled.notRun = notRun;
   return pulled;
 }

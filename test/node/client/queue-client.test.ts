@@ -27,7 +27,7 @@ function clientOf(pulled: readonly (object | Error)[], heartbeat: () => void = (
 const batch = (id: number, ...paths: string[]) => ({ paths, batch_id: id });
 const END = { paths: [], batch_id: null };
 const NONE = { recorded: [], failed: [] };
-const events = () => ({ standBy: vi.fn(async () => true), leftOut: vi.fn(), recorded: vi.fn() });
+const events = () => ({ standBy: vi.fn(async () => true), leftOut: vi.fn(), passedAgain: vi.fn(), recorded: vi.fn() });
 const heartbeatsIn = (sent: readonly { path: string }[]) => sent.filter(({ path }) => path === '/v2/queues/heartbeat').length;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));

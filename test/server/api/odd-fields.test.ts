@@ -68,6 +68,7 @@ const ofNodes: Readonly<Record<string, Fields[]>> = {
       ...later,
       wants_times: true,
       sends_heartbeats: true,
+      retry_failed: true,
       batch_index: 1,
       batch_id: 1,
       failed_paths: [paths[0]],

@@ -25,6 +25,7 @@ const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest =>
   batch_uuid: null,
   report: null,
   heartbeats: false,
+  retriesFailed: false,
   pieces: null,
   told: null,
 });

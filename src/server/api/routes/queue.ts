@@ -17,7 +17,7 @@ import { newestBuild } from '../../engine/builds.js';
 import type { QueueKey } from '../../engine/keys.js';
 import { bytesOfNote } from '../../engine/node-notes.js';
 import { handedPieces } from '../../engine/pieces/cuts.js';
-import { decodeFiles } from '../../engine/planned-files.js';
+import { decodeFiles, pathsOfQueue } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { type Batch, decisionOf, learnedBy } from '../../engine/queue/batch.js';
@@ -178,7 +178,11 @@ function answerPulled(context: Context, request: Request, prepared: PreparedQueu
   if (batch) return answerBatch(context, request, prepared, pulled, batch, encoding);
   if (request.wantsText) return lines([]);
   const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
-  return json(200, encoding.empty(pulled, url, echo && { ...echo, ...provedPart(queue, asked.isFirstRequest) }));
+  const passing = pulled.passedAgain.length > 0 ? pathsOfQueue(context.store, queue.id, pulled.passedAgain) : null;
+  return whenKnown(passing, passed_again => {
+    const more = echo && { ...echo, ...provedPart(queue, asked.isFirstRequest) };
+    return json(200, encoding.empty(pulled, url, passed_again ? { ...more, passed_again } : more));
+  });
 }
 
 function answerBatch(
@@ -200,6 +204,7 @@ function answerBatch(
             const more = {
               ...(echo && decision && { learned: learnedBy(decision) }),
               ...(planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) }),
+              ...(batch.retry && { is_retry: true }),
               ...(wasRecorded && { is_recorded: true }),
               ...(echo && provedPart(queue, isFirstRequest)),
             };

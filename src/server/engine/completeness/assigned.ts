@@ -138,7 +138,8 @@ function handsOf(files: number, batches: readonly Batch[], since: Moment): Assig
       const ran = batch.failed !== undefined && !hasFailed;
       // A node that is cancelled reports what it did not run.
       const isCancelled = batch.lease === 'cancelled';
-      hands[file]!.push({ node_index, at, ran, hasFailed: hasFailed && !isCancelled, processBegan: process });
+      const hand = { node_index, at, ran, hasFailed: hasFailed && !isCancelled, processBegan: process };
+      hands[file]!.push(batch.retry ? { ...hand, isRetry: true } : hand);
     }
   }
   return hands;

@@ -15,12 +15,21 @@ export interface Assignment {
   ran: boolean;
   /** The node reported that the file failed, and was not cancelled. */
   hasFailed: boolean;
+  /** The file had failed before, and was retried. */
+  isRetry?: true;
   /** When the process that got the file began. */
   processBegan: Moment;
 }
 
 /** The files of a split or queue, each with its assignments. Without any, the file is still in the queue. */
 export type AssignmentsByPath = ReadonlyMap<string, readonly Assignment[]>;
+
+/** The nodes on which a file failed that then passed in a retry, and has not failed since: one for each failure. */
+export function failuresBeforeRetry(assignments: readonly Assignment[]): number[] {
+  const retry = assignments.findLastIndex(({ isRetry, ran }) => isRetry && ran);
+  if (retry < 0 || assignments.slice(retry).some(({ hasFailed }) => hasFailed)) return [];
+  return assignments.slice(0, retry).flatMap(({ node_index, hasFailed }) => (hasFailed ? node_index : []));
+}
 
 /** A run that a node recorded. The runs of a node come in the order of recording. */
 export type RecordedRun = Pick<Run, 'ordinal' | 'node_index' | 'paths' | 'seconds'>;
@@ -106,7 +115,9 @@ export function compare(
     ...missing,
     emptyReruns: emptyReruns(runsByNode, restarts),
     lostReruns: lostReruns(runsByNode, restarts).filter(node => !handed_out_not_recorded.some(({ node_index }) => node_index === node)),
-    recorded_twice: [...nodesByPath].flatMap(([path, nodes]) => (typeof nodes === 'number' ? [] : { path, node_indexes: sorted(nodes) })),
+    recorded_twice: [...nodesByPath].flatMap(([path, nodes]) =>
+      typeof nodes === 'number' || handed.get(path)?.some(({ isRetry }) => isRetry) ? [] : { path, node_indexes: sorted(nodes) },
+    ),
     recorded_not_handed_out: recordedByOthers(handed, nodesByPath),
     ...comers(handed, runsByNode, nodeTotal),
   };

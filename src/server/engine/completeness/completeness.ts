@@ -4,7 +4,7 @@ import { limits } from '../../../protocol/limits.js';
 import type { Run } from '../ports/builds.js';
 import type { Store } from '../ports/store.js';
 import type { Assigned, CompletenessSubject } from './assigned.js';
-import { type Comparison, compare } from './compare.js';
+import { type Comparison, compare, failuresBeforeRetry } from './compare.js';
 import { evidenceOf } from './evidence.js';
 import { type LeftOutFiles, leftOutFiles } from './left-out-files.js';
 
@@ -39,6 +39,7 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
   const mayBeEmpty = own.mayBeEmpty && errors.length === own.errors.length;
   const { handed_out_not_recorded, recorded_without_time } = comparison;
   const areAllListed = Math.max(handed_out_not_recorded.length, recorded_without_time.length) <= limits.completenessEntries;
+  const flaky = flakyFiles(assigned);
   const answer = {
     is_complete: errors.length === 0,
     kind: assigned?.kind ?? null,
@@ -53,6 +54,7 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
     handed_out_not_recorded: cut(handed_out_not_recorded),
     ran_not_recorded: cut(comparison.ran_not_recorded),
     handed_on: cut(assigned?.reassigned ?? []),
+    ...(flaky.length > 0 && { flaky: cut(flaky) }),
     recorded_twice: cut(comparison.recorded_twice).map(({ path, node_indexes }) => ({ path, node_indexes: cut(node_indexes) })),
     recorded_not_handed_out: assigned ? cut(comparison.recorded_not_handed_out) : [],
     recorded_without_time: cut(recorded_without_time),
@@ -60,6 +62,13 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
     nodes_never_came: cut(comparison.nodes_never_came),
   };
   return { assigned, runs, nodesCame: comparison.nodes_came, leftOut, answer };
+}
+
+function flakyFiles(assigned: Assigned | null): NonNullable<CompletenessAnswer['flaky']> {
+  return [...(assigned?.handed ?? [])].flatMap(([path, assignments]) => {
+    const nodes = failuresBeforeRetry(assignments);
+    return nodes.length > 0 ? { path, node_indexes: [...new Set(nodes)] } : [];
+  });
 }
 
 function provedPart({ files, ciRuns }: LeftOutFiles): ProvedPart {

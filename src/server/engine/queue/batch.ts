@@ -23,6 +23,8 @@ export interface Batch {
   runs_before?: number;
   /** The node had these files before: a fixed split, or files that it has not acknowledged. */
   isReplay: boolean;
+  /** Its file failed, and runs once more: see Retries. */
+  retry?: true;
   /** Why it has its size; null: the planner did not size it. */
   decision: KeptDecision | null;
   /** Test cases to run instead of whole files, because only they failed. */
@@ -83,6 +85,8 @@ export interface Pull {
   acknowledges?: true;
   /** The client sends heartbeats while it works on a batch. */
   heartbeats?: true;
+  /** The client retries files that failed, on this node or another one. */
+  retriesFailed?: true;
   /** Only in a first request: files that the node recorded, but not as run. A file that cannot be loaded reports no failed test. */
   notRun?: ReadonlySet<number>;
   /** The id of the last run that the node recorded since this queue began; null: it recorded none. */
@@ -111,7 +115,7 @@ export function wasReassigned(batch: Batch): boolean {
 /** The batches that a copy of a queue begins with: each file that was handed out, once. No node works on one before it asks the copy for it. */
 export function copyOf(batches: readonly Batch[]): Batch[] {
   // A batch that repeats earlier ones has no files of its own.
-  const own = batches.filter(({ isReplay, files }) => !isReplay && files.length > 0);
+  const own = batches.filter(({ isReplay, retry, files }) => !isReplay && !retry && files.length > 0);
   return own.map(batch => ({ ...batch, delivered: true, lease: batch.lease ?? 'closed' }));
 }
 
@@ -127,6 +131,7 @@ export function isSameReplay(replay: Batch, { run, recordedRunId, acknowledges, 
 export function takenFiles(batches: Iterable<Batch>, fileCount: number): Uint8Array {
   const taken = new Uint8Array(fileCount);
   for (const batch of batches) {
+    if (batch.retry) continue;
     // A replay takes nothing: its files may have been put back before.
     if (!batch.isReplay) for (const file of batch.files) taken[file] = 1;
     if (isRequeued(batch)) for (const file of movedFiles(batch)) taken[file] = 0;

@@ -1,6 +1,7 @@
 import type { RemainingFiles } from '../../planning/batching/remaining-files.js';
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 import { type Batch, type EndedLease, expectedWeight, type KeptDecision, movedFiles, type Pull } from './batch.js';
+import type { Retries } from './retries.js';
 
 /** The time for which a node may be silent with a batch. */
 export interface LeasePolicy {
@@ -84,6 +85,7 @@ export class Leases {
   constructor(
     policy: LeasePolicy | null,
     readonly remaining: RemainingFiles,
+    readonly retries: Retries,
     readonly changed: Batch[],
   ) {
     this.policy = policy ?? NO_LEASES;
@@ -228,10 +230,18 @@ export class Leases {
     return true;
   }
 
+  /** Tells whether another node stands by. */
+  hasStandby(node: number): boolean {
+    const now = this.policy.uptime();
+    for (const [other, { heardAt }] of this.#standbys) if (other !== node && now - heardAt < STANDBY_SILENCE_MILLISECONDS) return true;
+    return false;
+  }
+
   /** Ends the lease of a node that asks for another batch: it ran the previous one, unless it restarted. */
   #end(previous: Batch, { isFirstRequest, wantsLastSplit, acknowledges }: Pull): void {
     const getsItAgain = wantsLastSplit || (isFirstRequest && acknowledges === true);
-    if (getsItAgain) return;
+    // Another node waits for the retry.
+    if (getsItAgain && !previous.retry) return;
     if (isFirstRequest) {
       this.#requeue(previous, 'restarted');
     } else if (previous.lease === 'expired') {
@@ -250,7 +260,8 @@ export class Leases {
   #putBack(batch: Batch, lease: 'expired' | 'restarted' | 'cancelled'): void {
     batch.lease = lease;
     if (lease !== 'restarted') this.#noteKept(batch);
-    this.remaining.putBack(movedFiles(batch));
+    if (batch.retry) this.retries.note(batch);
+    else this.remaining.putBack(movedFiles(batch));
   }
 
   #setLease(batch: Batch, lease: EndedLease): void {

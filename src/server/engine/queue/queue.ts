@@ -18,6 +18,7 @@ import type { Failed } from './failed.js';
 import { type LeasePolicy, Leases } from './leases.js';
 import { type Answering, isSameHandOut, Node, type Replay } from './node.js';
 import { NodeSpeeds } from './node-speeds.js';
+import { Retries } from './retries.js';
 
 /** The state of a queue that several processes have in memory. */
 export interface Shared {
@@ -39,6 +40,7 @@ export class Queue {
   readonly #nodes = new Map<number, Node>();
   readonly #bySeq = new Map<number, Batch>();
   readonly #leases: Leases;
+  readonly #retries: Retries;
   /** Batches to journal besides those that the verbs return. */
   readonly #changed: Batch[] = [];
   #nextSeq = 0;
@@ -65,7 +67,8 @@ export class Queue {
     this.#own = shared && new Set();
     this.#first = parameters.first ?? NO_FILES;
     this.#remaining = new RemainingFiles(weights, this.#first);
-    this.#leases = new Leases(leasePolicy, this.#remaining, this.#changed);
+    this.#retries = new Retries(weights, this.#remaining.weight);
+    this.#leases = new Leases(leasePolicy, this.#remaining, this.#retries, this.#changed);
     this.#speeds = new NodeSpeeds(parameters, this.#remaining.weight / weights.length);
     const handedOut = [...batches];
     if (handedOut.length > 0) this.#restore(handedOut);
@@ -132,7 +135,9 @@ export class Queue {
    * 1. The batch that it has, if it repeats the request that the batch answered.
    * 2. In the first request of a run, files that it had before: all of them for the last split, those that it did not finish if it
    *    acknowledges its batches.
-   * 3. Files that no node has: those that go first (see first-files.ts), those that were put back, then the slowest, as many as fit in its share.
+   * 3. A file that failed on another node, if it would end with the files that are left.
+   * 4. Files that no node has: those that go first (see first-files.ts), those that were put back, then the slowest, as many as fit in its share.
+   * 5. A file that failed, also on this node if no other one is free.
    *
    * Null: the end of the queue, or the process was cancelled. A batch with `isNew` is to be journaled. The caller reports `delivered` or
    * `undelivered`.
@@ -164,6 +169,7 @@ export class Queue {
       return null;
     }
     this.#add(batch);
+    if (batch.retry) this.#retries.note(batch);
     if (this.#own) this.#unsaved.push(batch);
     return { batch: node.beginAnswer(batch, request), isNew: true };
   }
@@ -207,7 +213,8 @@ export class Queue {
       const before = node.batches.at(-1);
       if (batch.isReplay && before) this.#lease(before, this.#weightOf(before), false);
     }
-    if (!batch.isReplay && !isRequeued(batch)) this.#remaining.putBack(batch.files);
+    if (batch.retry) this.#retries.takeBack(batch);
+    else if (!batch.isReplay && !isRequeued(batch)) this.#remaining.putBack(batch.files);
     return true;
   }
 
@@ -225,10 +232,22 @@ export class Queue {
     return batch?.node_index !== node_index || batch.batch_uuid === batch_uuid || batch.failed ? null : batch;
   }
 
-  /** Records that a node ran a batch, and its failures. Returns the batch; null: it is acknowledged already, or not of the node. */
-  acknowledge(pull: Pick<Pull, 'node_index' | 'batch_uuid'>, seq: number, failed: Failed): Batch | null {
+  /**
+   * Records that a node ran a batch, and its failures. Returns the batch; null: it is acknowledged already, or not of the node.
+   *
+   * @param times see Retries.note
+   */
+  acknowledge(
+    pull: Pick<Pull, 'node_index' | 'batch_uuid'>,
+    seq: number,
+    failed: Failed,
+    times?: readonly (number | null)[],
+  ): Batch | null {
     const batch = this.batchOf(pull, seq);
-    return batch && this.text.addFailed(batch, failed);
+    if (!batch) return null;
+    this.text.addFailed(batch, failed);
+    this.#retries.note(batch, times);
+    return batch;
   }
 
   /**
@@ -249,7 +268,8 @@ export class Queue {
     }
     const isTold = report?.seq === last.seq && !last.failed;
     if (isTold) this.text.addFailed(last, report.failed);
-    if (isTold && last.lease === 'cancelled') {
+    if (isTold && last.retry) this.#retries.note(last);
+    else if (isTold && last.lease === 'cancelled') {
       const back = new Set(movedFiles(last));
       this.#remaining.reclaim(last.files.filter(file => !back.has(file)));
     }
@@ -290,11 +310,16 @@ export class Queue {
     return before?.run === run && before.lease === 'returned';
   }
 
-  /** See Leases. */
-  standsBy(node: number): boolean {
-    const isWanted = this.#leases.standsBy(node);
+  /** Tells whether a node, for which no file is left, should wait: for files of other nodes (see Leases), or for the retries of its own. */
+  standsBy(node: number, retriesFailed = false): boolean {
+    const isWanted = this.#leases.standsBy(node) || (retriesFailed && this.#retries.isOpenFor(node));
     if (isWanted) this.#speeds.stay(node);
     return isWanted;
+  }
+
+  /** See Retries. */
+  passedAgain(node: number): number[] {
+    return this.#retries.passedOf(node);
   }
 
   /** Tells whether some node was cancelled, and has not come back since. */
@@ -359,7 +384,7 @@ export class Queue {
       decision: null,
       delivered: false,
     };
-    if (!replay) this.#fill(batch);
+    if (!replay) this.#fill(batch, request.retriesFailed === true);
     if (request.acknowledges) batch.acknowledges = true;
     if (request.heartbeats) batch.heartbeats = true;
     if (request.runs_before !== undefined) batch.runs_before = request.runs_before;
@@ -368,12 +393,21 @@ export class Queue {
   }
 
   /** Takes the files of a new batch, unless none is left. */
-  #fill(batch: Batch): void {
+  #fill(batch: Batch, retriesFailed: boolean): void {
     const remaining = this.#remaining;
     const { count, weight } = remaining;
-    if (count === 0) return;
-    const situation = this.#speeds.situationOf(batch.node_index, count, weight, batch.handed_at);
+    const { node_index: node } = batch;
+    const failed = retriesFailed ? this.#retries.nextFor(node, count === 0 && !this.#leases.hasStandby(node)) : null;
+    if (count === 0) {
+      if (failed !== null) setRetry(batch, failed);
+      return;
+    }
+    const situation = this.#speeds.situationOf(node, count, weight, batch.handed_at);
     const { slowdown, hidden } = situation;
+    if (failed !== null && slowdown * this.weights[failed]! + hidden >= situation.finishIn) {
+      setRetry(batch, failed);
+      return;
+    }
     const isFirst = remaining.hasFirst && !wouldDelay(remaining.slowest, situation);
     const target = isFirst ? firstBatchWeight(situation) : Math.min(situation.most, batchWeight(situation, this.parameters));
     // The copy has no spare capacity.
@@ -406,11 +440,13 @@ export class Queue {
     });
     this.#remaining.reclaim(this.#first.filter(file => taken[file] === 1));
     for (const batch of batches) {
+      const { times } = batch;
       // They are read from the store where they are needed.
       batch.times = undefined;
       if (batch.files.length > 0) {
         this.#speeds.recordPull(batch.node_index, batch.isFirstRequest, batch.handed_at);
         this.#add(batch, true);
+        this.#retries.note(batch, times);
         if (batch.cancelled_at !== undefined || batch.lease === 'expired') this.#speeds.leave(batch.node_index);
         continue;
       }
@@ -438,4 +474,10 @@ export class Queue {
     if (!node) this.#nodes.set(index, (node = new Node()));
     return node;
   }
+}
+
+/** Makes a batch one of a file that failed. */
+function setRetry(batch: Batch, file: number): void {
+  batch.files = [file];
+  batch.retry = true;
 }

@@ -32,6 +32,8 @@ export interface BatchFacts {
   pieces: readonly PieceName[];
   /** Null: it has files that its node did not have before. `copied`: those of the CI run that this one repeats. */
   replay: 'unfinished' | 'own' | 'copied' | null;
+  /** The nodes on which its file failed, if it is a retry; null: it is none. */
+  failedOn: readonly number[] | null;
   returned: readonly ReturnedFiles[];
   /** Numbers of its files that go first, by why they do; null: it has no such files. */
   first: { failed: number; unmeasured: number } | null;
@@ -39,9 +41,15 @@ export interface BatchFacts {
 
 /** Why a node got this batch, in a few sentences. */
 export function batchReason(facts: BatchFacts): string {
-  const { replay, decision, first } = facts;
-  const sentences = replay ? [replayReason(facts, replay)] : first ? [firstReason(facts, first, decision!)] : sizeReasons(facts, decision!);
+  const sentences = reasonsOf(facts);
   return [...sentences, ...facts.returned.slice(0, MAX_RETURNS).map(returnReason), ...caseReason(facts), ...pieceReason(facts)].join(' ');
+}
+
+function reasonsOf(facts: BatchFacts): string[] {
+  const { node_index, replay, failedOn, decision, first } = facts;
+  if (replay) return [replayReason(facts, replay)];
+  if (failedOn) return [`Node ${node_index} retried a file that had failed on ${agree(failedOn.length, 'node', 'nodes')} ${failedOn.join(', ')}.`];
+  return first ? [firstReason(facts, first, decision!)] : sizeReasons(facts, decision!);
 }
 
 /** Nodes that a reason names at most. */

@@ -51,6 +51,7 @@ export async function handedBatches(
         filesWithCases: batch.cases?.length ?? 0,
         pieces: files.flatMap(file => pieceOf(planned.files.paths[file]!) ?? []),
         replay: replayOf(batch, copied),
+        failedOn: batch.retry ? failedOn(batches, batch) : null,
         returned: returned.get(batch.seq) ?? [],
         first: first && firstIn(batch, first),
       });
@@ -63,6 +64,12 @@ function firstIn({ files }: Batch, { failed, unmeasured }: FirstFiles): BatchFac
   const count = (some: readonly number[]) => files.filter(file => some.includes(file)).length;
   const counts = { failed: count(failed), unmeasured: count(unmeasured) };
   return counts.failed + counts.unmeasured > 0 ? counts : null;
+}
+
+/** The nodes on which the file of a retry failed before. */
+function failedOn(batches: readonly Batch[], { seq, files }: Batch): number[] {
+  const before = batches.filter(other => other.seq < seq && other.failed?.includes(files[0]!));
+  return [...new Set(before.map(({ node_index }) => node_index))];
 }
 
 function replayOf({ isReplay, acknowledges, node_index }: Batch, copied: ReadonlySet<number>): BatchFacts['replay'] {

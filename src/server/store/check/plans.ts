@@ -97,8 +97,8 @@ export function* problemsOfQueue(queue: StoredQueue, problem: ProblemOf): Genera
   const taken = new Map<number, number>();
   for (const batch of queue.batches()) {
     const { seq, node_index } = batch;
-    // A repeated batch, or one that was reassigned from a silent node.
-    const isRepeated = batch.isReplay || wasReassigned(batch);
+    // A repeated batch, a retry, or one that was reassigned from a silent node.
+    const isRepeated = batch.isReplay || batch.retry || wasReassigned(batch);
     if (node_index >= node_total) yield problem(`handed batch ${seq} to node ${node_index} of ${node_total}`);
     for (const file of batch.files) {
       if (file >= files) yield problem(`handed file ${file} of ${files} out with batch ${seq}`);

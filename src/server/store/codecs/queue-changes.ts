@@ -28,6 +28,7 @@ const BATCH_FIELDS = [
   'heartbeats',
   'times',
   'kept',
+  'retry',
 ] as const satisfies (keyof Batch)[];
 
 export function encodeChange(change: Change): Buffer {

@@ -16,6 +16,7 @@ const facts: BatchFacts = {
     replay: null,
     returned: [],
     first: null,
+    failedOn: null,
   },
 };
 const reason = (more: Partial<BatchFacts> = {}, sized: Partial<typeof decision> = {}) =>
@@ -74,6 +75,7 @@ describe('the reason for a batch', () => {
       {},
       'It has piece 1 of 5 of 1.py, piece 2 of 5 of 2.py, piece 3 of 5 of 3.py, and 1 more: the queue cut these files, because each takes',
     ],
+    ['it is a retry', { failedOn: [1, 2], decision: null }, {}, 'Node 3 retried a file that had failed on nodes 1, 2.'],
     ['only test cases ran', { filesWithCases: 2 }, {}, 'Of 2 files only the failed test cases ran.'],
   ])('tells that %s', (_, more, sized, text) => {
     expect(reason(more, sized)).toContain(text);

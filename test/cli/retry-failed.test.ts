@@ -1,0 +1,95 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { expectCompleteness } from '../harness/completeness.js';
+import { ended, runBallast } from '../harness/process.js';
+import { startServerOnDisk, type TestServer } from '../harness/server.js';
+import { BUILD, TestProject } from './test-project.js';
+
+const FILES = Array.from({ length: 8 }, (_, i) => `test/${'x'.repeat(i + 1)}.test.js`);
+const GLOB = 'test/*.test.js';
+const RETRY = ['--retry-failed'];
+const PASSES = [...RETRY, '--flaky-passes'];
+const FLAKY = FILES[5]!;
+
+const queue = (suite: TestProject, server: TestServer, node: number, flags: readonly string[], more: NodeJS.ProcessEnv = {}) =>
+  runBallast(
+    ['queue', GLOB, '--junit', `reports/${node}-*.xml`, ...flags, ...suite.runner],
+    suite.environment(server, node, { REPORT: `reports/${node}-%.xml`, ...more }),
+    { cwd: suite.folder },
+  );
+
+const verify = (suite: TestProject, server: TestServer) =>
+  runBallast(['verify', '--node-build-id', '7'], suite.environment(server, 0), { cwd: suite.folder });
+
+describe('ballast queue --retry-failed', () => {
+  it('runs a file that failed once more, and passes only with --flaky-passes; the gate names it', async () => {
+    for (const flags of [PASSES, RETRY]) {
+      const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
+      const nodes = await Promise.all([0, 1].map(node => queue(suite, server, node, flags, { FLAKY })));
+      expect(suite.ran.filter(file => file === FLAKY)).toHaveLength(2);
+      expect(suite.ran).toHaveLength(FILES.length + 1);
+      const failed = nodes.filter(({ stderr }) => stderr.includes('flaky: '));
+      expect(failed.map(({ code }) => code)).toEqual([flags === PASSES ? 0 : 1]);
+      expect(nodes.filter(node => !failed.includes(node)).map(({ code }) => code)).toEqual([0]);
+      expect(failed[0]!.stderr).toContain(
+        `ballast: flaky: ${FLAKY} failed here, and passed when retried; ${flags === PASSES ? 'they do not fail this node (--flaky-passes)' : 'they fail this node all the same; --flaky-passes lets it pass'}\n`,
+      );
+      expect(nodes.map(({ stderr }) => stderr).join('')).toContain(`: retries ${FLAKY}, which failed\n`);
+      await expectCompleteness(server, { ...BUILD, node_build_id: '7' }, 200, {
+        errors: [],
+        warnings: [],
+        recorded: 8,
+        flaky: [{ path: FLAKY, node_indexes: [nodes.indexOf(failed[0]!)] }],
+      });
+      expect(await verify(suite, server)).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(`1 failed and passed when retried (${FLAKY})`) as string,
+      });
+    }
+  });
+
+  it('fails both nodes when the file fails again, and retries it by hand like any other', async () => {
+    const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
+    // The second node has nothing but the retry.
+    const first = await queue(suite, server, 0, PASSES, { FAILING: FLAKY });
+    expect(first).toMatchObject(ended(1, new RegExp(`\nballast: failed: ${FLAKY}\n$`)));
+    expect(suite.ran.filter(file => file === FLAKY)).toHaveLength(2);
+    expect(await queue(suite, server, 0, PASSES)).toMatchObject({ code: 0 });
+    expect(suite.ran.filter(file => file === FLAKY)).toHaveLength(3);
+    const { stdout } = await verify(suite, server);
+    expect(stdout).not.toContain('when retried');
+  });
+
+  it('runs again on the same node when no other one comes, and records the failure', async () => {
+    const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
+    expect(await queue(suite, server, 0, PASSES, { FLAKY })).toMatchObject({ code: 0 });
+    const [run] = await server.store.builds.runs((await server.store.builds.find(1, { ...BUILD }))!.number);
+    expect(run).toBeDefined();
+    expect((await verify(suite, server)).stdout).toContain(`1 failed and passed when retried (${FLAKY})`);
+  });
+
+  it('refuses options that miss another one', async () => {
+    const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
+    const run = (...flags: string[]) =>
+      runBallast(['queue', GLOB, ...flags, ...suite.runner], suite.environment(server, 0), { cwd: suite.folder });
+    expect(await run('--flaky-passes')).toMatchObject(ended(2, '--flaky-passes is for --retry-failed: give both, or neither'));
+    expect(await run('--retry-failed')).toMatchObject(
+      ended(2, '--retry-failed needs the reports that the command writes, which tell what failed: name them with --junit'),
+    );
+    expect(suite.ran).toEqual([]);
+  });
+
+  it('does not retry a file that could not be loaded', async () => {
+    const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
+    writeFileSync(
+      join(suite.folder, 'runner.sh'),
+      `mkdir -p reports; printf '%s\\n' "$@" >> "$RAN"; printf '<testsuites><testsuite>' > reports/0-$BALLAST_BATCH.xml
+       for file do [ "$file" = ${FLAKY} ] && time=0 result='<error/>' || { time=1; result=; }
+       printf '%s' "<testcase name='one' file='$file' time='$time'>$result</testcase>" >> reports/0-$BALLAST_BATCH.xml; done
+       printf '</testsuite></testsuites>' >> reports/0-$BALLAST_BATCH.xml; case " $* " in *" ${FLAKY} "*) exit 1;; esac`,
+    );
+    expect(await queue(suite, server, 0, PASSES)).toMatchObject({ code: 1 });
+    expect(suite.ran).toHaveLength(FILES.length);
+  });
+});
