@@ -17,6 +17,7 @@ import { packing } from './packing.js';
 import { planning } from './planning.js';
 import { requests } from './requests.js';
 import { printResult, type Result, writeResult } from './results.js';
+import { retrying } from './retrying.js';
 import { soak } from './soak.js';
 import { starting } from './starting.js';
 import { whatIf } from './what-if.js';
@@ -146,6 +147,9 @@ quality('chaos', 'builds of queues whose nodes leave: how much longer they take,
 quality('planning', 'evenness of queues in simulated builds, compared with other batch sizes', folder =>
   planning(nonEmpty(readSuites(folder), folder, 'FILE.json'), readHistories(folder)),
 );
+quality('retrying', 'how much later a build ends in which a file fails and is retried', folder => [
+  retrying(nonEmpty(readSuites(folder), folder, 'FILE.json')),
+]);
 quality('estimating', 'errors of estimated times, and their effect on splits', folder =>
   estimating(nonEmpty(readHistories(folder), folder, 'history/FILE.json')),
 );

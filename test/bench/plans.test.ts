@@ -5,6 +5,7 @@ import { estimating } from '../../bench/estimating.js';
 import { packing } from '../../bench/packing.js';
 import { planning } from '../../bench/planning.js';
 import type { Result } from '../../bench/results.js';
+import { retrying } from '../../bench/retrying.js';
 import { syntheticHistory, syntheticSuite } from '../testbed/synthetic.js';
 
 describe('the benchmark of plans', () => {
@@ -73,6 +74,12 @@ describe('the benchmark of plans', () => {
       expect(Number(after), name).toBeLessThan(Math.min(0.1, Number(before)));
       expect([parseFloat(wall!) < 1, parseFloat(worst!) < 3], name).toEqual([true, true]);
     }
+  });
+
+  it('shows how much later a build ends in which a file is retried, on synthetic suites', () => {
+    const [[builds, median, most]] = retrying([1, 2].map(seed => syntheticSuite(seed, 500))).rows as [[string, string, string]];
+    expect(Number(builds)).toBeGreaterThan(50);
+    expect([parseFloat(median) < 2, parseFloat(most) < 10]).toEqual([true, true]);
   });
 
   it('shows a smaller error of Ballast’s estimates than of the last time, on a synthetic history', () => {

@@ -91,7 +91,7 @@ export interface TestQueueMessage extends NodeKey, People, Links, Checkout {
    */
   sends_heartbeats?: boolean;
   /**
-   * The client retries test files that failed: when the queue is nearly empty, it runs some that failed on other nodes, one a batch, or on its own if
+   * The client retries test files that failed: when no other file is left, it runs those that failed on other nodes, one a batch, or on its own if
    * no other node is free. When no file is left, it waits for the retries of its own. Each file is retried once, in the whole queue at most 10, and no
    * file that could not be loaded or hung. With `sends_heartbeats` and `times`.
    */

@@ -135,9 +135,8 @@ export class Queue {
    * 1. The batch that it has, if it repeats the request that the batch answered.
    * 2. In the first request of a run, files that it had before: all of them for the last split, those that it did not finish if it
    *    acknowledges its batches.
-   * 3. A file that failed on another node, if it would end with the files that are left.
-   * 4. Files that no node has: those that go first (see first-files.ts), those that were put back, then the slowest, as many as fit in its share.
-   * 5. A file that failed, also on this node if no other one is free.
+   * 3. Files that no node has: those that go first (see first-files.ts), those that were put back, then the slowest, as many as fit in its share.
+   * 4. If its client retries files: one that failed, on this node only if no other one is free.
    *
    * Null: the end of the queue, or the process was cancelled. A batch with `isNew` is to be journaled. The caller reports `delivered` or
    * `undelivered`.
@@ -396,23 +395,26 @@ export class Queue {
   #fill(batch: Batch, retriesFailed: boolean): void {
     const remaining = this.#remaining;
     const { count, weight } = remaining;
-    const { node_index: node } = batch;
-    const failed = retriesFailed ? this.#retries.nextFor(node, count === 0 && !this.#leases.hasStandby(node)) : null;
     if (count === 0) {
-      if (failed !== null) setRetry(batch, failed);
+      if (retriesFailed) this.#retry(batch);
       return;
     }
-    const situation = this.#speeds.situationOf(node, count, weight, batch.handed_at);
+    const situation = this.#speeds.situationOf(batch.node_index, count, weight, batch.handed_at);
     const { slowdown, hidden } = situation;
-    if (failed !== null && slowdown * this.weights[failed]! + hidden >= situation.finishIn) {
-      setRetry(batch, failed);
-      return;
-    }
     const isFirst = remaining.hasFirst && !wouldDelay(remaining.slowest, situation);
     const target = isFirst ? firstBatchWeight(situation) : Math.min(situation.most, batchWeight(situation, this.parameters));
     // The copy has no spare capacity.
     batch.files = remaining[isFirst ? 'takeFirst' : 'take'](target / slowdown, hidden / slowdown).slice();
     batch.decision = keepDecision(situation, target);
+  }
+
+  /** Makes a batch the retry of a file that failed, if there is one for its node. */
+  #retry(batch: Batch): void {
+    const { node_index: node } = batch;
+    const file = this.#retries.nextFor(node, !this.#leases.hasStandby(node));
+    if (file === null) return;
+    batch.files = [file];
+    batch.retry = true;
   }
 
   /** Adds a batch that is handed out now, or was before the queue was read back. */
@@ -474,10 +476,4 @@ export class Queue {
     if (!node) this.#nodes.set(index, (node = new Node()));
     return node;
   }
-}
-
-/** Makes a batch one of a file that failed. */
-function setRetry(batch: Batch, file: number): void {
-  batch.files = [file];
-  batch.retry = true;
 }

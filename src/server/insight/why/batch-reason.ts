@@ -48,7 +48,8 @@ export function batchReason(facts: BatchFacts): string {
 function reasonsOf(facts: BatchFacts): string[] {
   const { node_index, replay, failedOn, decision, first } = facts;
   if (replay) return [replayReason(facts, replay)];
-  if (failedOn) return [`Node ${node_index} retried a file that had failed on ${agree(failedOn.length, 'node', 'nodes')} ${failedOn.join(', ')}.`];
+  if (failedOn)
+    return [`Node ${node_index} retried a file that had failed on ${agree(failedOn.length, 'node', 'nodes')} ${failedOn.join(', ')}.`];
   return first ? [firstReason(facts, first, decision!)] : sizeReasons(facts, decision!);
 }
 

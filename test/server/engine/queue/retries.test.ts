@@ -142,21 +142,6 @@ describe('a file that failed', () => {
     expect(play.pull(1)).toMatchObject({ retry: true, files: [file] });
   });
 
-  it('runs again before the last files if it takes longer than these', () => {
-    const play = new Play(4);
-    const batches = Array.from({ length: 4 }, (_, node) => play.pull(node)!);
-    const file = batches[0]!.files[0]!;
-    play.end(batches[0]!, [file]);
-    for (const batch of batches.slice(1)) play.end(batch);
-    const order: [retry: boolean, left: number][] = [];
-    for (let batch = play.pull(1); batch && order.length < 40; batch = play.pull(1)) {
-      order.push([batch.retry === true, play.queue.filesLeft]);
-      play.end(batch);
-    }
-    const [, left] = order.find(([isRetry]) => isRetry)!;
-    expect(left).toBeLessThanOrEqual(4);
-  });
-
   it.each([
     ['once only', (play: Play, file: number) => play.drain(1, [file])],
     ['not when it hung, or could not be loaded', null],

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import { digestOfList } from '../../../src/protocol/list-digest.js';
+import { getCompleteness } from '../../harness/completeness.js';
+import { manyPaths, record } from '../../harness/messages.js';
+import { QueueNode } from '../../harness/queue-node.js';
+import { startServer } from '../../harness/server.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
+
+const SUITE = manyPaths(30);
+const TREE = 'a'.repeat(40);
+const RETRIES = { tree: TREE, sends_heartbeats: true, retry_failed: true, wants_times: true };
+
+const times = (paths: readonly string[]) => paths.map(() => 1);
+const next = (node: QueueNode, failed: readonly string[] = []) => node.next(failed, { times: times(node.paths) });
+
+/** Two nodes, of which the first one has a file that failed, and the second one its retry. */
+async function retried() {
+  const settings = { dataDir: temporaryFolder() };
+  const server = await startServer(settings);
+  const nodes = [0, 1].map(index => new QueueNode(server, index, RETRIES));
+  const [first, second] = nodes as [QueueNode, QueueNode];
+  const ran: [string[], string[]] = [await first.start(SUITE), await second.start(SUITE)];
+  const [failed] = ran[0] as [string];
+  const last = await next(first, [failed]);
+  ran[0].push(...last);
+  let batch: string[] = [];
+  for (; batch[0] !== failed; batch = await next(second)) ran[1].push(...batch);
+  expect({ batch, ran: ran.flat().length }).toEqual({ batch: [failed], ran: SUITE.length });
+  await next(first);
+  return { server, settings, first, second, failed, ran };
+}
+
+const outcome = (paths: readonly string[], failed?: string) =>
+  paths.map(path => ({ path, time_execution: 1, ...(path === failed && { outcome: 'failed' }) }));
+
+it('hands a file that failed to the node that is free, and tells its own node how it ended, which both the gate and a receipt name', async () => {
+  const { server, first, second, failed, ran } = await retried();
+  expect((await first.pull()).json).toMatchObject({ paths: [], pull_again_in: 1 });
+  expect(await next(second)).toEqual([]);
+  const { json } = await first.send({ batch_index: 99 });
+  expect(json).toMatchObject({ paths: [], batch_id: null, passed_again: [failed] });
+  expect(json.pull_again_in).toBeUndefined();
+  // The node of the retry may record first.
+  await record(server, { node_index: 1, ci_build_id: '100', tells_outcomes: true, test_files: outcome([...ran[1], failed]) });
+  await record(server, { node_index: 0, ci_build_id: '100', tells_outcomes: true, test_files: outcome(ran[0], failed) });
+  expect(await getCompleteness(server, { node_build_id: '100' })).toMatchObject({
+    status: 200,
+    json: { is_complete: true, warnings: [], recorded_twice: [], flaky: [{ path: failed, node_indexes: [0] }] },
+  });
+  const asked = (flaky: string) => server.get(`/v1/proofs?tree=${TREE}&test_files_digest=${digestOfList(SUITE)}&max_age=600${flaky}`);
+  expect((await asked('')).json).toMatchObject({ is_proved: false, reason: expect.stringContaining(failed) as string });
+  expect((await asked('&flaky_passes=true')).json).toMatchObject({ is_proved: true, ci_run: { flaky: [failed] } });
+  const [ciRun] = await server.store.ciRuns.list(1, Infinity, 1);
+  const { json: receipt } = await server.get(`/v1/builds/${ciRun!.id}/receipt`);
+  const statement = JSON.parse(Buffer.from(receipt.payload, 'base64').toString());
+  expect(statement.predicate).toMatchObject({ result: 'WARNED', warnedTests: [failed] });
+});
+
+it('counts a failure that its node recorded more often than it reported as one that was not retried', async () => {
+  const { server, first, second, failed, ran } = await retried();
+  await next(second);
+  await first.pull();
+  await record(server, { node_index: 1, ci_build_id: '100', tells_outcomes: true, test_files: outcome([...ran[1], failed]) });
+  for (let i = 0; i < 2; i++)
+    await record(server, { node_index: 0, ci_build_id: '100', tells_outcomes: true, test_files: outcome(ran[0], failed) });
+  const query = `tree=${TREE}&test_files_digest=${digestOfList(SUITE)}&max_age=600&flaky_passes=true`;
+  expect((await server.get(`/v1/proofs?${query}`)).json).toMatchObject({ is_proved: false });
+});
+
+it('tells the node that its file failed again by leaving it out', async () => {
+  const { first, second, failed } = await retried();
+  expect(await next(second, [failed])).toEqual([]);
+  const { json } = await first.send({ batch_index: 99 });
+  expect([json.paths, json.passed_again, json.pull_again_in]).toEqual([[], undefined, undefined]);
+});
+
+it('goes on after a restart of the server', async () => {
+  const { server, settings, first, second, failed } = await retried();
+  await server.close();
+  const client = await startServer(settings);
+  for (const node of [first, second]) Object.assign(node, { client });
+  expect((await first.send({ batch_index: 98 })).json).toMatchObject({ pull_again_in: 1 });
+  await next(second);
+  expect((await first.send({ batch_index: 99 })).json).toMatchObject({ passed_again: [failed] });
+});
+
+it('keeps a client out that sends no heartbeats', async () => {
+  const server = await startServer();
+  const node = new QueueNode(server, 0, { retry_failed: true });
+  await node.start(SUITE);
+  const ran = [...node.paths];
+  let batch = await next(node, [node.paths[0]!]);
+  for (; batch.length > 0; batch = await next(node)) ran.push(...batch);
+  expect(ran).toHaveLength(SUITE.length);
+});
