@@ -18,7 +18,8 @@ import { neededCluster } from './needed-cluster.js';
  * Plays CI runs with the real programs, a proxy that injects faults and an operator that disturbs the server, and checks three invariants.
  * If every node of a CI run exits with 0, every listed test file ran. If `verify` exits with 0, every file was run and recorded since the
  * CI run began. If nothing happens but that nodes of a queue leave, and one stays, that one runs the files of the others. Where nodes run
- * long files in pieces, the same is true for every test case of these. Where `proved` is asked, and a CI run is started again with
+ * long files in pieces, the same is true for every test case of these. Where nodes retry files, a node that exits with 0 had no failure but those
+ * of files that passed later, and the gate names these. Where `proved` is asked, and a CI run is started again with
  * `queue --proved`, only what passed in the same tree is proved. The seed determines the faults, but not the order of requests. With
  * several servers each request is dealt to any of them.
  */
@@ -66,12 +67,15 @@ async function green({ runs, run, seed, only = null, pieces, atOnce, processes }
   showStatus('');
   const verified = ciRuns.filter(ciRun => ciRun.verified.code === 0);
   const asked = ciRuns.filter(({ proved }) => proved);
+  const retrying = ciRuns.filter(({ ciRun, ran }) => ciRun.retriesFiles && ran.some(({ outcome }) => outcome === 'failed'));
+  const overcame = retrying.filter(isGreen);
   const leaving = ciRuns.filter(({ ciRun }) => ciRun.leavesOutProved);
   process.stdout.write(
     `${played} runs (seed ${seed}${processes === 1 ? '' : `, ${processes} processes`}) of ${ciRuns.length} CI runs: all nodes exited with 0 in ${ciRuns.filter(isGreen).length}, ` +
       `verify in ${verified.length}, and other nodes ran all files of those that left in ${complete}; with pieces of files ${ciRuns.filter(({ evidence }) => evidence.hasPieces).length}; ` +
       `proved in ${asked.filter(({ proved }) => proved!.code === 0).length} of ${asked.length} that were asked, ` +
-      `${leaving.filter(isGreen).length} of ${leaving.length} green that left out what was proved; faults: ${countNames(faults)}\n`,
+      `${leaving.filter(isGreen).length} of ${leaving.length} green that left out what was proved; ` +
+      `${overcame.length} of ${retrying.length} green in which a file was retried; faults: ${countNames(faults)}\n`,
   );
   invariant(
     broken === 0,

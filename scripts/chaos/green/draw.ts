@@ -2,6 +2,7 @@ import { pick, type Random, randomInteger, seededRandom } from '../../../test/te
 import { addPieces, drawPieceFaults, pieceFaults } from './draw-pieces.js';
 import { type FaultName, faults, onlyOnRequest } from './faults.js';
 import { addProofs } from './proofs.js';
+import { addRetries } from './retries.js';
 import { drawFiles, type Job, type Mode, type Scenario } from './scenario.js';
 
 /** Probabilities that a scenario has no fault, a second one and a third one. */
@@ -17,6 +18,9 @@ const MAX_FILES = 40;
 
 /** The part of scenarios that ask for proofs. */
 const PROOFS = 0.4;
+
+/** The part of scenarios that retry failed files, of those that can. */
+const RETRIES = 0.6;
 
 /** A node is dead after 6 s of silence then, and sends a heartbeat each second. */
 const SPEED = 15;
@@ -39,6 +43,8 @@ export function drawScenario(seed: number, number: number, only: string | null, 
   scenario.faults = names;
   const proofsRandom = seededRandom(seed * 1_000_037 + number);
   if (!scenario.overlaps && proofsRandom() < PROOFS) scenario.faults = [...names, ...addProofs(scenario, proofsRandom)];
+  const retriesRandom = seededRandom(seed * 1_000_039 + number);
+  if (retriesRandom() < RETRIES) addRetries(scenario, retriesRandom);
   // A lease may hand out a file twice.
   if (names.length === 0) scenario.leases = false;
   // Any fault may end a node with a batch, and others then wait for its files.
@@ -101,6 +107,7 @@ function faultlessScenario(number: number, random: Random): Scenario {
         nodeTotal,
         isDynamic: random() < 0.2,
         leavesOutProved: false,
+        retriesFiles: false,
         checksRecordExitCode: random() < 0.5,
         jobs,
         cases: {},

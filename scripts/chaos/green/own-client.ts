@@ -89,7 +89,15 @@ export function startJob(
   const fallbackFlag = job.fallback ? '--fallback' : '';
   const limitFlag = job.timeLimitSeconds === null ? '' : `--time-limit ${job.timeLimitSeconds}s`;
   const provedFlag = run.leavesOutProved ? '--proved' : '';
-  const queueFlags = [fallbackFlag, limitFlag, provedFlag, job.pieces ? '--pieces' : '', runner.losesExitCode ? '' : job.flags].join(' ');
+  const retryFlags = run.retriesFiles ? '--retry-failed --flaky-passes' : '';
+  const queueFlags = [
+    fallbackFlag,
+    limitFlag,
+    provedFlag,
+    retryFlags,
+    job.pieces ? '--pieces' : '',
+    runner.losesExitCode ? '' : job.flags,
+  ].join(' ');
   const standIn: StandIn = {
     cases: run.cases,
     caseSeconds: scenario.pieces?.caseSeconds ?? 0,

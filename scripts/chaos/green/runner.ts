@@ -39,6 +39,7 @@ for file in "$@"; do
   case $file in
     *_fails*) outcome=failed ;;
     *_flaky*) [ "$START" != 1 ] || outcome=failed ;;
+    *_unsteady*) grep -qF "$(printf 'failed\\t%s' "$file")" "$RAN" || outcome=failed ;;
     *_skipped*) outcome=skipped ;;
   esac
   note $outcome "$file"

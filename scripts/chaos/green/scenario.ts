@@ -47,6 +47,8 @@ export interface CiRun {
   isDynamic: boolean;
   /** `queue --proved` */
   leavesOutProved: boolean;
+  /** `queue --retry-failed --flaky-passes` */
+  retriesFiles: boolean;
   /** If the tests passed, a script of `split` and `record` exits with the code of `record`. */
   checksRecordExitCode: boolean;
   jobs: Job[];

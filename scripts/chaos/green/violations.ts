@@ -2,6 +2,7 @@ import { hasRun, unitsOf } from './cases.js';
 import type { Evidence } from './evidence.js';
 import type { Exit } from './own-client.js';
 import { mayLeaveOut } from './proofs.js';
+import { isOvercome, retryViolationsOf } from './retries.js';
 import type { FileRun } from './runner.js';
 import { type CiRun, isOwnClient, type Job, jobName } from './scenario.js';
 
@@ -42,6 +43,7 @@ export function violationsOf(played: PlayedCiRun): string[] {
   const violations = starts.filter(({ code }) => code === null).map(({ job }) => `${jobName(job)} hung`);
   if (ciRun.jobs.every(isOwnClient)) violations.push(...nodeViolations(played));
   if (verified.code === 0) violations.push(...gateViolations(played));
+  violations.push(...retryViolationsOf(played));
   return violations;
 }
 
@@ -53,8 +55,9 @@ export function faultlessViolationsOf(played: PlayedCiRun): string[] {
   const violations: string[] = [];
   if (!isGreen(played)) violations.push(`there were no faults, but nodes exited with ${starts.map(({ code }) => code).join(', ')}`);
   if (verified.code !== 0) violations.push(`there were no faults, but verify exited with ${verified.code}`);
-  if (ran.length !== files.size || ran.some(({ path }) => !files.has(path)))
-    violations.push(`there were no faults, but ${ran.length} runs of ${files.size} test files`);
+  const retried = ran.filter(({ outcome, path }) => outcome === 'failed' && isOvercome(played, path)).length;
+  if (ran.length !== files.size + retried || ran.some(({ path }) => !files.has(path)))
+    violations.push(`there were no faults, but ${ran.length} runs of ${files.size} test files, ${retried} of them retried`);
   return violations;
 }
 
@@ -92,7 +95,7 @@ function nodeViolations(played: PlayedCiRun): string[] {
     const own = ran.filter(({ job: name, start }) => name === jobName(job) && start === number);
     // A case that failed in a piece may pass in the whole file right afterwards.
     const passed = new Set(own.flatMap(({ path, outcome }) => (path.includes('::') && outcome === 'passed' ? path : [])));
-    const failed = own.flatMap(({ path, outcome }) => (outcome === 'failed' && !passed.has(path) ? path : []));
+    const failed = own.flatMap(({ path, outcome }) => (outcome === 'failed' && !passed.has(path) && !isOvercome(played, path) ? path : []));
     if (code === 0 && failed.length > 0) violations.push(`${jobName(job)} exited with 0 although these files failed: ${listFiles(failed)}`);
   }
   if (!isGreen(played)) return violations;

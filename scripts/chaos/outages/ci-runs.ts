@@ -43,6 +43,7 @@ export async function playOwnClient(servers: Servers, number: number, seed: numb
     nodeTotal: NODES,
     isDynamic: true,
     leavesOutProved: false,
+    retriesFiles: false,
     checksRecordExitCode: true,
     jobs,
     cases: {},
