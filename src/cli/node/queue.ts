@@ -114,8 +114,8 @@ function checkRetries({ retryFailed, flakyPasses, junit }: QueueOptions): void {
 /** @param areAll no other test file failed */
 function flakyLine(paths: readonly string[], { flakyPasses }: QueueOptions, areAll: boolean): string {
   const hint = flakyPasses
-    ? 'they do not fail this node (--flaky-passes)'
-    : 'they fail this node all the same; --flaky-passes lets it pass';
+    ? 'this does not fail the node (--flaky-passes)'
+    : 'this fails the node all the same; --flaky-passes lets it pass';
   return `flaky: ${abbreviate(paths)} failed here, and passed when retried${areAll ? `; ${hint}` : ''}`;
 }
 
