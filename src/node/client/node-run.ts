@@ -65,13 +65,14 @@ export class NodeRun {
 
   /**
    * @param allFiles the files of all nodes: a report may name a file of another batch
+   * @param policy isolates false: the files of a command that hung all failed, and do not run one by one
    * @param pieces null: it runs whole files only
    */
   constructor(
     readonly allFiles: readonly string[],
     readonly command: readonly string[],
     readonly reportGlobs: readonly string[],
-    readonly policy: FailurePolicy & TimeLimitOption,
+    readonly policy: FailurePolicy & TimeLimitOption & { isolates?: boolean },
     readonly runner: CommandRunner,
     readonly environment: NodeJS.ProcessEnv,
     readonly pieces: PieceSupport | null = null,
@@ -121,14 +122,14 @@ export class NodeRun {
   async #runFiles(files: readonly PlannedFile[]): Promise<BatchResult> {
     const { result, reports, isHung } = await this.#execute(files, null);
     // A runner may have loaded a file, and not begun it.
-    if (isHung && files.length > 1)
+    if (isHung && this.#isolates(files))
       return this.#isolate(
         files,
         result.recorded.filter(({ no_test }) => !no_test),
       );
     if (isHung) {
       // What an earlier report says of the file does not count.
-      this.#recorded.delete(files[0]!.path);
+      for (const { path } of files) this.#recorded.delete(path);
       return this.#note(notRunResult(files));
     }
     for (const { path, time_execution } of result.recorded) {
@@ -286,12 +287,18 @@ export class NodeRun {
     this.#list.remove();
   }
 
+  #isolates({ length }: readonly PlannedFile[]): boolean {
+    return length > 1 && this.policy.isolates !== false;
+  }
+
   /** Names the batch, or the only file, whose command hung. */
   #tellHung(files: readonly PlannedFile[], piece: Piece | null, seconds: number): void {
     const isAlone = files.length === 1;
     const what = isAlone ? (piece ?? files[0]!).path : `the command of ${batchLabel(this.commandCount, files)},`;
     if (isAlone) this.hung.set(what, seconds);
-    printToStderr(`${hungText(what, seconds)}, and was ended${isAlone ? '' : ': running alone each test file that has not passed'}`);
+    printToStderr(
+      `${hungText(what, seconds)}, and was ended${!this.#isolates(files) ? '' : ': running alone each test file that has not passed'}`,
+    );
   }
 
   /**

@@ -34,6 +34,18 @@ export function commandLine(command: readonly string[], files: readonly string[]
   return command.includes('{}') ? filled : [...filled, ...more];
 }
 
+/** Returns the command with the paths of a batch, and the file that it reads them from, as a line for a shell. */
+export function shellLine(command: readonly string[], files: readonly string[]): string {
+  const line = (words: readonly string[]) => words.map(shellWord).join(' ');
+  if (!readsListFile(command)) return line(commandLine(command, files));
+  return `printf '%s\\n' ${line(files)} > files.txt; ${line(commandWithListFile(command, 'files.txt'))}`;
+}
+
+/** Returns a word as a shell reads it. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 /** Returns the digest of a command as the user gave it, which is the same for all batches: see `command_digest` in Checkout. */
 export function commandDigest(command: readonly string[]): string {
   return hash('sha256', command.map(arg => `${arg}\0`).join(''), 'hex');

@@ -5,6 +5,7 @@ import {
   commandLine,
   commandWithListFile,
   readsListFile,
+  shellLine,
   splitByLength,
 } from '../../../../src/node/client/command/command-line.js';
 
@@ -32,6 +33,15 @@ describe('the command of a batch', () => {
   it('reads no file if only a shell has a variable of that name', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell expands it
     expect(readsListFile(['sh', '-c', 'for file do echo "${file}"; done', 'sh', '{}'])).toBe(false);
+  });
+
+  it('is a line for a shell', () => {
+    const files = ['a/[id].test.js', "it's", '-rf'];
+    expect(shellLine(['npx', 'jest', '--grep=a b', '{}', '--ci'], files)).toBe(
+      `npx jest '--grep=a b' 'a/[id].test.js' 'it'\\''s' ./-rf --ci`,
+    );
+    expect(shellLine(['mvn', '-Dfiles={file}'], ['a b', 'c'])).toBe(`printf '%s\\n' 'a b' c > files.txt; mvn -Dfiles=files.txt`);
+    expect(shellLine([], ['a', 'b c'])).toBe(`a 'b c'`);
   });
 
   it('gets no path that looks like a flag', () => {
