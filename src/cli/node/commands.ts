@@ -26,6 +26,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
   addPlan(program, context);
   addSummary(program, context);
   addDoctor(program, context);
+  addAgain(program, context);
   addMcp(program, context);
   addImport(program);
   addReceipt(program, context);
@@ -251,6 +252,28 @@ function addDoctor(program: Command, { environment, testCommand }: NodeContext):
       const options = { junit: [], ...Object.fromEntries(given), clientVersion: version };
       await (await import('./doctor.js')).doctor(globs, testCommand, options, environment);
     });
+}
+
+function addAgain(program: Command, context: NodeContext): void {
+  const command = program
+    .command('again [build]')
+    .description(
+      'print what a node of a CI run ran, or run it here in the same order: ballast again --node INDEX -- COMMAND... {}; build: the id of a build or CI run on the server (default: the newest of the commit and branch that are checked out)',
+    );
+  addIdentityFlags(command, ['buildId', 'branch', 'commitHash'])
+    .addOption(new Option('--node <index>', 'the node (from 0)').argParser(wholeNumber()).makeOptionMandatory())
+    .option('--file <path>', 'only the batch that had this test file, up to this file')
+    .option('--bisect', 'find the file that makes --file fail, by halves; without --file, the only file that failed on the node')
+    .option('--junit <glob>', 'reports that the command writes, as for queue; may be repeated', collect)
+    .addOption(timeLimitOption())
+    .addOption(retriesOption())
+    .addHelpText(
+      'after',
+      '\nNothing is recorded. COMMAND is that of queue; without it, the test files are printed, a line for each batch. Exit codes: 0 all passed, or with --bisect, the file failed here and it is known with which others; 1 a test file failed, or with --bisect, it passed; also: the build is not known; 2 wrong usage, or the node had no such file; 3 the server refused, was not reached, or is not a Ballast server.',
+    )
+    .action(async (build: string | undefined, flags) =>
+      (await import('./again.js')).again(build, context.testCommand, clientOptions({ junit: [], ...flags }, context)),
+    );
 }
 
 function addMcp(program: Command, context: NodeContext): void {

@@ -45,8 +45,8 @@ export async function runProgram(addCommands: (program: Command, testCommand: re
   }
 }
 
-/** Separates the command after `--`, which has flags of its own, from the arguments of `queue`, `plan` and `doctor`. */
+/** Separates the command after `--`, which has flags of its own, from the arguments of `queue`, `plan`, `doctor` and `again`. */
 function splitArguments(argv: readonly string[]): { args: readonly string[]; testCommand: readonly string[] } {
-  const dashes = ['queue', 'plan', 'doctor'].includes(argv[2] ?? '') ? argv.indexOf('--') : -1;
+  const dashes = ['queue', 'plan', 'doctor', 'again'].includes(argv[2] ?? '') ? argv.indexOf('--') : -1;
   return dashes < 0 ? { args: argv, testCommand: [] } : { args: argv.slice(0, dashes), testCommand: argv.slice(dashes + 1) };
 }
