@@ -96,7 +96,7 @@ describe('ballast again', () => {
   });
 
   it.each([
-    ['node 7', ['--node', '7'], 2, 'node 7 got no test file in this CI run of 2 nodes: give another --node, from 0 on'],
+    ['node 7', ['--node', '7'], 2, 'node 7 got no test file in this CI run: give one of the nodes that did, 0, 1'],
     ['CI run', ['--node', '0', '--build-id', '8'], 1, 'the server has no recorded build of the commit c1, branch main, CI run 8: give '],
     ['build', ['--node', '0', 'x'], 1, 'the server has no recorded build with the id x, CI run 7: give '],
     ['file', ['--node', '0', '--file', 'x'], 2, 'node 0 did not run x: without --file, ballast again prints what it ran'],

@@ -43,10 +43,10 @@ export async function again(id: string | undefined, command: readonly string[], 
   const work = await askWork(id, options);
   if (work === null) return void (process.exitCode = exitCodes.failed);
   const processes = processesOf(work, node);
-  if (processes.length === 0)
-    throw new UsageError([
-      `node ${node} got no test file in this CI run of ${pluralize(work.nodes.length, 'node')}: give another --node, from 0 on`,
-    ]);
+  if (processes.length === 0) {
+    const others = work.nodes.filter(({ spans }) => spans.length > 0).map(({ node_index }) => String(node_index));
+    throw new UsageError([`node ${node} got no test file in this CI run: give one of the nodes that did, ${abbreviate(others)}`]);
+  }
   const file = options.file !== undefined ? relativeToCwd(options.file) : options.bisect ? onlyFailed(processes) : null;
   const at = file === null ? -1 : placeOf(file, work, node);
   warnOfOtherFiles(work, processes, file);
