@@ -176,8 +176,21 @@ describe('ballast again --bisect', () => {
     const reason = `nothing is found: ${first} fails without ${failed}, too, and an exit code does not tell which file failed; give --junit\n`;
     expect(await again(ciRun, '--node', '0', '--bisect', ...suite.runner)).toMatchObject(ended(1, reason, ''));
     expect(await bisect(ciRun)).toMatchObject({ code: 0, stdout: `sh runner.sh ${second} ${failed}\n` });
-    plant(ciRun, first!);
-    expect(await bisect(ciRun)).toMatchObject(ended(0, `WARNING: without ${failed}, too, ${first} failed\n`));
+  });
+
+  it('finds nothing where what a test leaves behind outlives the command', async () => {
+    const ciRun = await ranCiRun();
+    const { suite, batches, failed } = ciRun;
+    const batch = batches.find(each => each.includes(failed))!;
+    writeFileSync(join(suite.folder, batch.at(-2)!), 'touch dirty');
+    writeFileSync(join(suite.folder, failed), '! [ -e dirty ]');
+    expect(await bisect(ciRun)).toMatchObject(
+      ended(1, `nothing is found: ${failed} failed alone this time: it fails now and then, or after `, ''),
+    );
+    const reset = ['--', 'sh', '-c', 'rm -f dirty; . ./runner.sh', 'sh', '{}'];
+    expect(await again(ciRun, '--node', '0', '--bisect', ...JUNIT, ...reset)).toMatchObject(
+      ended(0, `${failed} passes alone, and fails with ${batch.at(-2)} (`),
+    );
   });
 
   it('counts a command that hangs as a failure, and runs none of its files alone', async () => {
@@ -185,10 +198,10 @@ describe('ballast again --bisect', () => {
     const { suite, batches, failed } = ciRun;
     const [first, , third] = batches.find(batch => batch.includes(failed))!;
     plant(ciRun, first!, 'sleep 60', third);
-    expect(await bisect(ciRun, '--file', third!, '--time-limit', '1s')).toMatchObject({
+    expect(await bisect(ciRun, '--file', third!, '--time-limit', '2s')).toMatchObject({
       code: 0,
       stdout: `sh runner.sh ${first} ${third}\n`,
     });
-    expect(suite.ran.filter(file => file === third)).toHaveLength(3);
+    expect(suite.ran.filter(file => file === third)).toHaveLength(4);
   });
 });
