@@ -33,7 +33,7 @@ describe('ballast queue --retry-failed', () => {
       expect(failed.map(({ code }) => code)).toEqual([flags === PASSES ? 0 : 1]);
       expect(nodes.filter(node => !failed.includes(node)).map(({ code }) => code)).toEqual([0]);
       expect(failed[0]!.stderr).toContain(
-        `ballast: flaky: ${FLAKY} failed here, and passed when retried; ${flags === PASSES ? 'they do not fail this node (--flaky-passes)' : 'they fail this node all the same; --flaky-passes lets it pass'}\n`,
+        `ballast: flaky: ${FLAKY} failed here, and passed when retried; ${flags === PASSES ? 'this does not fail the node (--flaky-passes)' : 'this fails the node all the same; --flaky-passes lets it pass'}\n`,
       );
       expect(nodes.map(({ stderr }) => stderr).join('')).toContain(`: retries ${FLAKY}, which failed\n`);
       await expectCompleteness(server, { ...BUILD, node_build_id: '7' }, 200, {

@@ -1,6 +1,6 @@
 import { fileOfPiece, pieceOf } from '../../protocol/piece-path.js';
-import type { CiRunWork } from '../client/answers.js';
 import type { PlannedFile } from '../client/planned-file.js';
+import type { CiRunWork } from './ci-run-work.js';
 
 /** A test file that a node ran. */
 export interface RanFile extends PlannedFile {
@@ -23,7 +23,7 @@ export function processesOf({ paths, estimates, is_guess, nodes }: CiRunWork, no
       const path = paths[index]!;
       const expected = is_guess[index] ? null : (estimates[index] ?? null);
       return {
-        ...{ path: fileOfPiece(path), expected, hasFailed: failed && failed.includes(index), isPiece: pieceOf(path) !== null },
+        ...{ path: fileOfPiece(path), expected, hasFailed: failed === null ? null : failed.includes(index), isPiece: pieceOf(path) !== null },
         ...(expected !== null && { duration: expected }),
       };
     });

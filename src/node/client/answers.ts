@@ -4,7 +4,6 @@ import type { ComparisonAnswer } from '../../protocol/answers/comparison.js';
 import type { CompletenessAnswer } from '../../protocol/answers/completeness.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../protocol/answers/minutes.js';
 import type { ProofAnswer, ReceiptKeysAnswer } from '../../protocol/answers/proof.js';
-import type { LaneAnswer, SpanAnswer, TimelineAnswer } from '../../protocol/answers/timeline.js';
 import type { Assumptions, PlanAnswer } from '../../protocol/answers/what-if.js';
 import type { ConnectFailed, QueueForecast, TestQueueAnswer } from '../../protocol/messages/queue.js';
 import type { SplitAnswer, SplitMiss } from '../../protocol/messages/split.js';
@@ -20,7 +19,7 @@ type Name = string & tags.MinLength<1>;
  * The checked part of a message: that of its tags for which compiled code needs no typia, which a CI node does not have. Numbers without a tag are
  * seconds.
  */
-type Checked<T> = T extends unknown
+export type Checked<T> = T extends unknown
   ? 'typia.tag' extends keyof T
     ? T extends string
       ? Name
@@ -37,7 +36,7 @@ type Checked<T> = T extends unknown
 /** A check of a body, whose message has stricter types. */
 type Is<T> = (body: unknown) => body is T;
 
-const accepting =
+export const accepting =
   <T>(accepted: number, is: Is<T>): AnswerParser<T> =>
   ({ status, body }) =>
     status === accepted && is(body) ? body : null;
@@ -212,13 +211,3 @@ export const parseMinutesOrMiss: AnswerParser<BuildMinutes | 'none'> = answer =>
 export type ReceivedComparison = Pick<ComparisonAnswer, 'verdict' | 'page'> & { usual: object | null; causes: { path: string | null }[] };
 
 export const parseComparison = accepting<ReceivedComparison>(200, typia.createIs<Checked<ReceivedComparison>>() as never);
-
-/** The part of TimelineAnswer that tells what the nodes of a CI run were given. */
-export type CiRunWork = Pick<TimelineAnswer, 'ci_run' | 'commit_hash' | 'paths' | 'estimates' | 'is_guess'> & {
-  nodes: (Pick<LaneAnswer, 'node_index'> & { spans: Pick<SpanAnswer, 'files' | 'failed'>[] })[];
-};
-
-const parseWork = accepting<CiRunWork>(200, typia.createIs<Checked<CiRunWork>>() as never);
-
-/** The same, or that the server has no such build or CI run. */
-export const parseWorkOrMiss: AnswerParser<CiRunWork | 'none'> = answer => (answer.status === 404 ? 'none' : parseWork(answer));
