@@ -23,7 +23,10 @@ export function processesOf({ paths, estimates, is_guess, nodes }: CiRunWork, no
       const path = paths[index]!;
       const expected = is_guess[index] ? null : (estimates[index] ?? null);
       return {
-        ...{ path: fileOfPiece(path), expected, hasFailed: failed === null ? null : failed.includes(index), isPiece: pieceOf(path) !== null },
+        path: fileOfPiece(path),
+        expected,
+        hasFailed: failed === null ? null : failed.includes(index),
+        isPiece: pieceOf(path) !== null,
         ...(expected !== null && { duration: expected }),
       };
     });
