@@ -1,7 +1,8 @@
 /**
  * End of a build, by what matters most: nobody knows whether `missing` files pass, nor those of a `cancelled` build. `partial`: no plan is known, and
  * some nodes recorded nothing. `unplanned`: no plan is known, and every node recorded files. `recorded`: every file of the plan was recorded, and the
- * clients do not say whether files failed. `complete`: every file was recorded, and none failed.
+ * clients do not say whether files failed. `complete`: every file was recorded, and none failed, besides those that
+ * the repository mutes.
  */
 export type EndedState = 'cancelled' | 'missing' | 'partial' | 'failed' | 'unplanned' | 'recorded' | 'complete';
 
@@ -17,7 +18,7 @@ export interface BuildEnd {
   wasCancelled: boolean;
   /** Number of files that were planned, and not recorded. */
   missing: number;
-  /** Number of files that failed when they last ran; null: the clients do not report it. */
+  /** Number of files that failed when they last ran, without those that the repository mutes; null: the clients do not report it. */
   failed: number | null;
   /** True if every node recorded files. */
   hasEveryNode: boolean;

@@ -103,4 +103,7 @@ export const limits = {
   usualBuilds: 20,
   /** Names of cases that passed in the whole file only. */
   passedWholePerFile: 20,
+  /** Bytes of the file of muted failures in a repository, and its lines: people review each. */
+  mutesBytes: 65_536,
+  mutes: 200,
 } as const;

@@ -126,6 +126,11 @@ function addVerify(program: Command, context: NodeContext): void {
     .option('--newest', 'ask about the newest queue or split of the build, of any CI run')
     .option('--allow-empty', 'count a test file that was recorded with a time of 0 only as run')
     .addOption(mayBeEmptyOption())
+    .option(
+      '--max-muted <number>',
+      'fail when the CI run has more muted failures, or .ballast/muted more lines (exit code 1)',
+      wholeNumber('muted failures'),
+    )
     .option('--wait <seconds>', 'seconds to wait for nodes that have not recorded yet', wholeNumber('seconds'), 0)
     .addOption(
       new Option(

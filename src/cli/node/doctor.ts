@@ -6,6 +6,7 @@ import { checkCommand } from '../../node/doctor/command.js';
 import type { Finding } from '../../node/doctor/finding.js';
 import { checkIdentity } from '../../node/doctor/identity.js';
 import { checkList } from '../../node/doctor/list.js';
+import { checkMutes } from '../../node/doctor/mutes.js';
 import { readEnvironment } from '../../node/doctor/saved-environment.js';
 import { checkServer, outageFinding } from '../../node/doctor/server.js';
 import { checkTimings } from '../../node/doctor/timings.js';
@@ -49,6 +50,7 @@ export async function doctor(
     ['Node and CI run', node.findings],
     ['Server', server.findings],
     ['Test files', [...list.findings, ...timings]],
+    ['Muted failures', checkMutes(list.files, Date.now())],
     ['Command', checkCommand({ command, files: list.files, reports: junit, runsPieces: pieces, environment: here })],
     ['Without the server', outageFinding(list.files?.length ?? null)],
   ];

@@ -16,11 +16,20 @@ export function countOf(answer: ReceivedCompleteness): string {
     const ran = test_files - recorded - empty;
     const leftOut = proved && leftOutText(proved);
     const retried = flaky.length > 0 && `${flaky.length} failed and passed when retried (${abbreviate(flaky.map(({ path }) => path))})`;
-    return `: ${[count, leftOut, retried, ran > 0 && `${ran} ran and ${were(ran)} not recorded`, empty > 0 && `${empty} may be empty`].filter(Boolean).join(', ')}`;
+    const others = [ran > 0 && `${ran} ran and ${were(ran)} not recorded`, empty > 0 && `${empty} may be empty`];
+    const muted = answer.muted_count && `green with ${pluralize(answer.muted_count, 'muted failure')}`;
+    return `: ${[count, leftOut, retried, ...others, muted].filter(Boolean).join(', ')}`;
   }
   if (recorded === test_files) return `, although ${count}`;
   const others = [untimed > 0 && 'others with a time of 0 only', ran_not_recorded.length > 0 && 'others ran and were not recorded'];
   return `: ${[count, ...others].filter(Boolean).join(', ')}`;
+}
+
+/** Names every file whose failure the repository mutes; null: none. */
+export function mutedOf({ muted = [], muted_count = 0 }: ReceivedCompleteness): string | null {
+  if (muted_count === 0) return null;
+  const more = muted_count - muted.length;
+  return `${muted.map(({ path }) => path).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** The files that the queue left out, which other CI runs proved. */

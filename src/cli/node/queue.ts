@@ -19,6 +19,7 @@ import { type Batch, QueueClient, type QueueEvents, type QueueWishes } from '../
 import { recordRun } from '../../node/client/record-run.js';
 import { listTestFiles } from '../../node/client/test-files.js';
 import type { TimeLimitOption } from '../../node/client/time-limit.js';
+import { mutedLine, readMutes } from '../../node/mutes/mutes.js';
 import { pieceSupport } from '../../node/pieces/runners.js';
 import type { ProvedPart } from '../../protocol/answers/completeness.js';
 import type { QueueOrder } from '../../protocol/messages/queue.js';
@@ -50,13 +51,14 @@ const SHUTDOWN_MILLISECONDS = 4000;
 export async function queue(globs: readonly string[], command: readonly string[], options: QueueOptions): Promise<void> {
   if (command.length === 0) throw new UsageError(['no command: give it after --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
   checkRetries(options);
+  const mutes = readMutes();
   const identity = identify(wholeIdentity, options);
   const allFiles = await listTestFiles(globs, options.stdin === true);
   const told = await toldByNode(options.environment, allFiles, options.proofKey);
   const runner = new CommandRunner();
   const pieces = options.pieces ? pieceSupport(command, options.junit, options.environment) : null;
   if (pieces && 'what' in pieces) throw new UsageError([faultText(pieces)]);
-  const run = new NodeRun(allFiles, command, options.junit, options, runner, options.environment, pieces);
+  const run = new NodeRun(allFiles, command, options.junit, options, runner, options.environment, pieces, mutes);
   const recordRemaining = () => exitCodeOf(() => record(run, runner, identity, options));
   runner.start(options.environment.npm_command !== undefined);
   try {
@@ -96,6 +98,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
     const failed = [...run.failed].filter(path => !passedAgain.has(path));
     if (failed.length > 0) printToStderr(`failed: ${abbreviate(failed)}`);
     if (passedAgain.size > 0) printToStderr(flakyLine([...passedAgain], options, failed.length === 0));
+    if (run.muted.size > 0) printToStderr(mutedLine(mutes, [...run.muted]));
     if (run.hung.size > 0) printToStderr(`hung: ${abbreviate(Array.from(run.hung, file => hungText(...file)))}`);
     const hasPassed = !run.hasFailed || (options.flakyPasses === true && failed.length === 0);
     process.exitCode = code || (hasPassed ? recordCode : exitCodes.failed);

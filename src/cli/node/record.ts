@@ -8,15 +8,19 @@ import {
   emptyFile,
   type FailurePolicy,
   failureReason,
+  MOST_OWN_EXIT_CODE,
+  mutedIn,
   type RecordedFile,
   recordedFile,
   withFailure,
+  withMutes,
 } from '../../node/client/batch-results.js';
 import { assertTestsRan } from '../../node/client/completeness.js';
 import { recordRun } from '../../node/client/record-run.js';
-import { failureNames, onePathEach, readReport, testCaseName } from '../../node/client/report-files.js';
+import { areFailuresMuted, failureNames, onePathEach, readReport, testCaseName } from '../../node/client/report-files.js';
 import { assertSplitExists, reportsOlderThanSplit, savedCiRun } from '../../node/client/split-state.js';
 import { emptyTest, filesMatching, readList } from '../../node/client/test-files.js';
+import { mutedLine, readMutes } from '../../node/mutes/mutes.js';
 import { reportedFile } from '../../node/reports/find-file.js';
 import { DiskFiles, ListedFiles } from '../../node/reports/known-files.js';
 import { collectResults, mergeResults, type ReportResults } from '../../node/reports/report-results.js';
@@ -38,6 +42,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const { filesFrom, exitCode } = options;
   if (options.failUnreported && filesFrom === undefined)
     throw new UsageError(['--fail-unreported needs the list of the test files that the node was to run: name it with --files-from']);
+  const mutes = readMutes();
   const identity = identify(['node_index', 'node_total', 'branch', 'commit_hash'], options);
   const api = new Api(options);
   const reports = await findReports(globs, api, identity, filesFrom);
@@ -55,17 +60,20 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const isEmpty = isLoaded ? () => true : emptyTest(options.mayBeEmpty);
   const notReported = listed?.filter(path => !byFile.has(path)) ?? [];
   const unreported = notReported.filter(path => !isEmpty(path));
-  const failed = failureNames(results);
+  const all = failureNames(results);
+  const isKnown = exitCode !== undefined && exitCode <= MOST_OWN_EXIT_CODE && all.every(name => byFile.has(name));
+  const isMuted = (path: string) => isKnown && areFailuresMuted(mutes, path, results);
+  const failed = all.filter(name => !isMuted(name));
   // Without --exit-code, the caller acts on the exit code of its command.
   const reason = failureReason({ failed: isPassed ? failed : [], unreadable: [], unreported }, options);
   // If the command succeeded, the files in no report had nothing to run.
   const isScheduled = isPassed && reason === null;
   // A file that is not recorded, such as an unknown one, says nothing about those that are.
-  const hasFailed = exitCode !== undefined && (!isPassed || (failed.length > 0 && !options.trustExitCode));
+  const hasFailed = exitCode !== undefined && (!isPassed || (all.length > 0 && !options.trustExitCode));
   if (unreported.length > 0) warnOfUnreported(unreported, listed!.length, isScheduled);
   const ofReports = [...byFile].map(([path, result]) => recordedFile(path, result));
   const recorded: RecordedFile[] = [
-    ...withFailure(ofReports, hasFailed),
+    ...withMutes(withFailure(ofReports, hasFailed), isMuted),
     ...(isScheduled ? notReported : []).map(path => (isEmpty(path) ? emptyFile(path) : { path, time_execution: 0 })),
   ];
   if (recorded.length === 0)
@@ -77,6 +85,10 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   await assertSplitExists(api, identity);
   await assertTestsRan(api, identity, build_id === undefined ? {} : { ci_build_id: build_id }, recorded);
   if (failed.length > 0) reportFailures(failed, exitCode);
+  const muted = mutedIn(recorded);
+  if (muted.size > 0) printToStderr(mutedLine(mutes, [...muted]));
+  const isExplained = isPassed || (muted.size > 0 && failed.length === 0 && unreported.length === 0);
+  if (exitCode !== undefined && !isExplained) process.exitCode = exitCodes.failed;
   if (reason !== null) {
     printToStderr(`${exitCode === 0 ? 'the command ended with 0, but ' : ''}record ends with 1: ${reason}`);
     process.exitCode = exitCodes.failed;

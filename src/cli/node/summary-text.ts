@@ -31,6 +31,7 @@ export function summaryLines(minutes: BuildMinutes, gate: ReceivedCompleteness |
     ...jobLines(minutes),
     ...gateLines(minutes, gate, known),
     ...fileLines('Failed', minutes.failed),
+    ...fileLines('Muted failures', gate?.muted ?? [], gate?.muted_count, gate?.muted?.length),
     ...slowestLines(minutes),
     ...(assumptions.length > 0 ? ['', `<sub>${assumptions.map(each => sentence(each, known)).join(' ')}</sub>`] : []),
   ];
@@ -92,14 +93,14 @@ function gateLines(
   ];
 }
 
-function fileLines(title: string, files: BuildMinutes['missing'], count = files.length): string[] {
+function fileLines(title: string, files: readonly { path: string }[], count = files.length, most = MAX_FILES): string[] {
   if (count === 0) return [];
-  const more = count - Math.min(MAX_FILES, files.length);
+  const more = count - Math.min(most, files.length);
   return [
     '',
     `**${title}**: ${pluralize(count, 'test file')}`,
     '',
-    ...files.slice(0, MAX_FILES).map(({ path }) => `- ${code(path)}`),
+    ...files.slice(0, most).map(({ path }) => `- ${code(path)}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
   ];
 }

@@ -46,16 +46,25 @@ function unprovenFiles(answer: ReceivedCompleteness): UnprovenFile[] {
  * GitHub knows a file by its path in the checkout, and the list has paths from the current folder.
  */
 export function githubAnnotations(answer: ReceivedCompleteness, { GITHUB_WORKSPACE }: Environment): string[] {
-  const { errors, warnings } = answer;
+  const { errors, warnings, muted = [] } = answer;
   const folder = GITHUB_WORKSPACE ? folderIn(GITHUB_WORKSPACE) : '';
   const inCheckout = (path: string) => (folder === '' || isAbsolute(path) ? path : posix.join(folder, path));
   return [
-    ...errors.map(error => `::error title=Incomplete build::${message(error)}`),
+    ...errors.map(error => githubError('Incomplete build', error)),
     ...unprovenFiles(answer).map(
       ({ path, fate, fault }) => `::error file=${property(inCheckout(path))},title=Test file ${fault}::${message(`${path} (${fate})`)}`,
     ),
+    ...muted.map(
+      ({ path, node_index }) =>
+        `::warning file=${property(inCheckout(path))},title=Muted failure::${message(`${path} (failed on node ${node_index})`)}`,
+    ),
     ...warnings.map(warning => githubWarning('Completeness', warning)),
   ];
+}
+
+/** An error as a workflow command. */
+export function githubError(title: string, error: string): string {
+  return `::error title=${title}::${message(error)}`;
 }
 
 /** A warning as a workflow command. */
@@ -71,21 +80,25 @@ function folderIn(checkout: string): string {
 
 /** The same as an annotation when the server could not be asked. */
 export function githubFailure(reason: string): string {
-  return `::error title=Completeness not known::${message(reason)}`;
+  return githubError('Completeness not known', reason);
 }
 
-/** A JUnit report of the gate: a case for the build, which has the errors, and a failed one for each file that makes it incomplete. */
-export function junitReport(answers: readonly ReceivedCompleteness[]): string {
+/**
+ * A JUnit report of the gate: a case for the build, which has the errors, a failed one for each file that makes it incomplete, and a skipped one for
+ * each muted failure. @param excess that there are more of these than may be; null: that is not so
+ */
+export function junitReport(answers: readonly ReceivedCompleteness[], excess: string | null = null): string {
   const cases = answers.flatMap(answer => {
-    const { is_complete, kind, errors } = answer;
+    const { is_complete, kind, errors, muted = [] } = answer;
     const name = kind ? `the ${kind} is complete` : 'the server knows the CI run';
     const failures = is_complete ? [] : [...(kind ? [`incomplete${countOf(answer)}`] : []), ...errors];
     return [
       testCase(name, failures.join('\n')),
       ...unprovenFiles(answer).map(({ path, fate, fault }) => testCase(path, `${fault} (${fate})`)),
+      ...muted.map(({ path, node_index }) => skippedCase(path, `muted failure (node ${node_index})`)),
     ];
   });
-  return report(cases);
+  return report([...cases, ...(excess === null ? [] : [testCase('the number of muted failures', excess)])]);
 }
 
 /** The same when the server could not be asked: a report that is empty would be no report. */
@@ -94,11 +107,15 @@ export function junitOfFailure(reason: string): string {
 }
 
 function report(cases: readonly string[]): string {
-  const failed = cases.filter(each => each.includes('<failure ')).length;
+  const [failed, skipped] = ['failure', 'skipped'].map(name => cases.filter(each => each.includes(`<${name} `)).length);
   return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites><testsuite name="ballast verify" tests="${cases.length}" failures="${failed}">
+<testsuites><testsuite name="ballast verify" tests="${cases.length}" failures="${failed}"${skipped ? ` skipped="${skipped}"` : ''}>
 ${cases.join('\n')}
 </testsuite></testsuites>`;
+}
+
+function skippedCase(name: string, reason: string): string {
+  return `<testcase classname="ballast verify" name="${escapeXml(name)}"><skipped message="${escapeXml(reason)}"/></testcase>`;
 }
 
 function testCase(name: string, failure: string): string {

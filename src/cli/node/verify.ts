@@ -7,10 +7,11 @@ import type { ReceivedCompleteness } from '../../node/client/answers.js';
 import { Api } from '../../node/client/api.js';
 import { type AskedCiRun, askCompleteness, OtherAnswer } from '../../node/client/completeness.js';
 import { emptyTest } from '../../node/client/test-files.js';
+import { MUTES_FILE, readMutes } from '../../node/mutes/mutes.js';
 import { exitCodes } from '../process/exit.js';
-import { comersOf, countOf } from './gate-text.js';
+import { comersOf, countOf, mutedOf } from './gate-text.js';
 import type { ClientOptions } from './options.js';
-import { githubAnnotations, githubFailure, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
+import { githubAnnotations, githubError, githubFailure, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
 
 export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;
@@ -21,6 +22,8 @@ export interface VerifyOptions extends ClientOptions {
   allowEmpty?: true;
   /** Globs of files that may have nothing to run: they need not be recorded by a node that recorded others. */
   mayBeEmpty?: readonly string[];
+  /** The most muted failures, of the CI run and in the file of the repository. */
+  maxMuted?: number;
   /** Seconds to wait for the build to be complete. */
   wait: number;
   format: 'text' | 'github' | 'junit';
@@ -40,6 +43,7 @@ const MAX_FILES_SHOWN = 20;
  * another one; 3: the request failed.
  */
 export async function verify(options: VerifyOptions): Promise<void> {
+  const lines = readMutes().all.length;
   const deadline = performance.now() + options.wait * 1000;
   // A CI run tells the number of its nodes. The job of the gate may have another one: it is no node.
   const needsTotal = options.newest || Boolean(options.nodeTotal);
@@ -54,17 +58,20 @@ export async function verify(options: VerifyOptions): Promise<void> {
   try {
     const { selected, isKnown } = await waitForAnswers(ask, selection, deadline);
     const incomplete = selected.find(({ is_complete }) => !is_complete);
+    const excess = options.maxMuted === undefined ? null : excessOf(selected, lines, options.maxMuted);
     if (options.json) print(JSON.stringify(incomplete ?? selected[0]));
-    else if (options.format === 'junit') printData(`${junitReport(selected)}\n`);
+    else if (options.format === 'junit') printData(`${junitReport(selected, excess)}\n`);
     else if (options.format === 'github')
       for (const line of selected.flatMap(answer => [...summaryLines(answer), ...githubAnnotations(answer, options.environment)]))
         print(line);
     else for (const line of selected.flatMap(report)) print(line);
+    if (excess !== null && options.format === 'github') print(githubError('Too many muted failures', excess));
+    else if (excess !== null) printToStderr(excess);
     if (!isKnown && !options.newest)
       printToStderr(
         `the server knows no queue and no split of this CI run (${describeIds(selection.ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`,
       );
-    process.exitCode = incomplete ? exitCodes.failed : exitCodes.done;
+    process.exitCode = incomplete || excess !== null ? exitCodes.failed : exitCodes.done;
   } catch (error) {
     const reason = `cannot tell whether the build is complete: ${(error as Error).message}`;
     printToStderr(reason);
@@ -123,6 +130,14 @@ function describeIds(ids: readonly AskedCiRun[]): string {
   return [...new Set(ids.flatMap(({ node_build_id, ci_build_id }) => node_build_id ?? ci_build_id ?? []))].join(', ');
 }
 
+/** Says that more failures are muted than may be; null: that is not so. @param lines of the file of the repository */
+function excessOf(answers: readonly ReceivedCompleteness[], lines: number, most: number): string | null {
+  const failures = answers.reduce((sum, { muted_count = 0 }) => sum + muted_count, 0);
+  const of = failures > most ? 'this CI run has' : `${MUTES_FILE} has`;
+  const count = failures > most ? failures : lines;
+  return count > most ? `${of} ${pluralize(count, 'muted failure')}, and --max-muted is ${most}: fix tests, and remove their lines` : null;
+}
+
 /** Resolves when the answer may have changed, or after some seconds. */
 async function waitForChange(ask: Ask, id: AskedCiRun, seconds: number): Promise<void> {
   const before = performance.now();
@@ -161,6 +176,8 @@ function report(answer: ReceivedCompleteness): string[] {
 }
 
 function summaryLines(answer: ReceivedCompleteness): string[] {
-  const verdict = `${answer.is_complete ? 'complete' : 'incomplete'}${answer.kind ? countOf(answer) : ''}`;
-  return [verdict, comersOf(answer)].filter(line => line !== null);
+  const muted = mutedOf(answer);
+  const count = answer.kind ? countOf(answer) : '';
+  const verdict = answer.is_complete ? `complete${count}${muted ? `: ${muted}` : ''}` : `incomplete${count}`;
+  return [verdict, answer.is_complete ? null : muted && `muted failures: ${muted}`, comersOf(answer)].filter(line => line !== null);
 }

@@ -9,7 +9,7 @@ const TITLES: Record<State, string> = {
   cancelled: 'Its CI system cancelled it, and files did not run: nobody knows whether they pass',
   missing: 'Files were planned and not recorded: nobody knows whether they pass',
   failed: 'Files failed when they last ran',
-  complete: 'Every file of the plan was recorded, and none failed',
+  complete: 'Every file of the plan was recorded, and none failed without being muted',
   recorded: 'Every file of the plan was recorded. The clients do not say whether files failed',
   unplanned: 'No queue and no split of the build is known, so nobody knows whether files are missing',
   partial: 'No queue and no split of the build is known, and some of its nodes recorded nothing',

@@ -13,6 +13,8 @@ export const REPEATED = 8;
 export const RUNNING = 16;
 /** Like UNRECORDED, and no other run of the file was recorded. */
 export const MISSING = 32;
+/** It failed, and the repository mutes each of its failures. */
+export const MUTED = 64;
 
 /** A file is over its estimate from this ratio on, and by at least these seconds. */
 const OVER_RATIO = 1.25;
@@ -105,6 +107,7 @@ function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, { kind,
       lane.batch[run] = lane.batches.length;
       lane.flags[run] =
         (failed.has(file) ? FAILED : 0) |
+        (span.muted?.includes(file) ? MUTED : 0) |
         (isOver(seconds, is_guess[file] === 1 ? null : estimate) ? OVER : 0) |
         (isCurrent ? RUNNING : seconds === null ? UNRECORDED : 0) |
         (span.is_replay ? REPEATED : 0);

@@ -18,7 +18,7 @@ export interface RecordedFile {
 export interface BatchResult {
   /** Files that ran. */
   recorded: RecordedFile[];
-  /** Files that failed or may not have run. This node gets them again when it is retried. */
+  /** Files that failed, also those that are muted, or may not have run. This node gets them again when it is retried. */
   failed: string[];
 }
 
@@ -75,6 +75,21 @@ export function emptyFile(path: string): RecordedFile {
 /** Returns what to record after a test run. If it failed, and none of the recorded files did, each of them may have. */
 export function withFailure(recorded: RecordedFile[], hasFailed: boolean): RecordedFile[] {
   return hasFailed && recorded.every(({ outcome }) => outcome !== 'failed') ? allFailed(recorded) : recorded;
+}
+
+/** A command that ends with more was ended by a signal, as a shell says it: what it would have reported is not known. */
+export const MOST_OWN_EXIT_CODE = 128;
+
+/** Returns what to record where the repository mutes the failures of some files. Such a file has run to its end. */
+export function withMutes(recorded: readonly RecordedFile[], isMuted: (path: string) => boolean): RecordedFile[] {
+  return recorded.map(file =>
+    file.outcome === 'failed' && isMuted(file.path) ? { ...file, ...(file.time_execution === 0 && { ran: true }), outcome: 'muted' } : file,
+  );
+}
+
+/** The paths of the files whose failures are muted. */
+export function mutedIn(recorded: readonly RecordedFile[]): Set<string> {
+  return new Set(recorded.filter(({ outcome }) => outcome === 'muted').map(({ path }) => path));
 }
 
 function allFailed(files: readonly RecordedFile[]): RecordedFile[] {

@@ -4,6 +4,7 @@ import { agree, pluralize } from '../../base/plural.js';
 import { printToStderr } from '../../base/terminal.js';
 import { faultText, UsageError } from '../../base/usage-error.js';
 import { pieceOf } from '../../protocol/piece-path.js';
+import { Mutes } from '../mutes/mutes.js';
 import { askFilter } from '../pieces/filter.js';
 import type { CaseReport, Piece, PieceSupport } from '../pieces/piece.js';
 import { runPiece, runWhole } from '../pieces/piece-run.js';
@@ -17,14 +18,17 @@ import {
   type BatchResult,
   type FailurePolicy,
   failureReason,
+  MOST_OWN_EXIT_CODE,
+  mutedIn,
   type RecordedFile,
   resultFromExitCode,
   resultFromReports,
+  withMutes,
 } from './batch-results.js';
 import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command/command-line.js';
 import type { CommandLimit, CommandResult, CommandRunner } from './command/command-runner.js';
 import type { PlannedFile } from './planned-file.js';
-import { failureNames, ReportWatch, readReports } from './report-files.js';
+import { areFailuresMuted, failureNames, ReportWatch, readReports } from './report-files.js';
 import { emptyTest } from './test-files.js';
 import { type TimeLimitOption, timeLimitOf } from './time-limit.js';
 
@@ -47,8 +51,10 @@ const CANNOT_RUN = 126;
 /** The batches that one node runs, and their results. */
 export class NodeRun {
   #recorded = new Map<string, RecordedFile>();
-  /** The files that failed or may not have run. */
+  /** The files that failed or may not have run, without those whose failures are muted. */
   readonly failed = new Set<string>();
+  /** The files whose failures are muted. */
+  readonly muted = new Set<string>();
   /** The files whose command hung when it ran them alone, with the seconds that it had. */
   readonly hung = new Map<string, number>();
   /** The node's reports on the test cases of files. */
@@ -76,6 +82,7 @@ export class NodeRun {
     readonly runner: CommandRunner,
     readonly environment: NodeJS.ProcessEnv,
     readonly pieces: PieceSupport | null = null,
+    readonly mutes = new Mutes([]),
   ) {
     if (policy.failUnreported && reportGlobs.length === 0)
       throw new UsageError(['--fail-unreported needs the reports that the command writes: name them with --junit']);
@@ -263,12 +270,17 @@ export class NodeRun {
 
   /** Adds the result of a part of a batch. */
   #note(result: BatchResult): BatchResult {
-    // It failed in an earlier batch, and passed in its retry.
-    const withFlaky = (file: RecordedFile): RecordedFile =>
-      this.failed.has(file.path) && !file.outcome ? { ...file, outcome: 'flaky' } : file;
-    for (const file of result.recorded) this.#recorded.set(file.path, withFlaky(file));
-    if (this.runner.signal === null) for (const path of result.failed) this.failed.add(path);
-    this.hasFailed ||= result.failed.length > 0;
+    const muted = mutedIn(result.recorded);
+    for (const file of result.recorded) {
+      // It failed in an earlier batch, and passed in its retry.
+      const isFlaky = !file.outcome && (this.failed.has(file.path) || this.muted.has(file.path));
+      this.#recorded.set(file.path, isFlaky ? { ...file, outcome: 'flaky' } : file);
+      if (muted.has(file.path)) this.muted.add(file.path);
+      else this.muted.delete(file.path);
+    }
+    const failed = result.failed.filter(path => !muted.has(path));
+    if (this.runner.signal === null) for (const path of failed) this.failed.add(path);
+    this.hasFailed ||= failed.length > 0;
     return result;
   }
 
@@ -318,7 +330,12 @@ export class NodeRun {
     files: readonly PlannedFile[],
     { exitCode, seconds }: CommandResult,
   ): Promise<{ result: BatchResult; cases: ReportResults['cases'] }> {
-    if (this.reportGlobs.length === 0) return { result: resultFromExitCode(files, seconds, exitCode === 0), cases: new Map() };
+    if (this.reportGlobs.length === 0) {
+      const result = resultFromExitCode(files, seconds, exitCode === 0);
+      // Nobody knows which of the files failed.
+      const areMuted = exitCode <= MOST_OWN_EXIT_CODE && files.every(({ path }) => this.mutes.coverWhole(path));
+      return { result: { ...result, recorded: withMutes(result.recorded, () => areMuted) }, cases: new Map() };
+    }
     const reports = await this.#readReports(files);
     const { byFile, cases, unreadable, loadedCode } = reports;
     const isLoaded = loadedCode === exitCode;
@@ -329,12 +346,16 @@ export class NodeRun {
     const isSuccess = isPassed && reason === null;
     const batch = { number: this.commandCount, files, reportGlobs: this.reportGlobs };
     const areReportsUsable = warnOfGaps(batch, reports, unreported, isSuccess, reason);
+    const own = new Set(files.map(({ path }) => path));
     const hasUnknown = reports.unmatched.some(({ isFailed }) => isFailed);
     const result =
       !areReportsUsable && isSuccess
         ? resultFromExitCode(files, seconds, true)
         : resultFromReports(files, byFile, isSuccess, isEmpty, hasUnknown);
-    return { result, cases };
+    const isKnown =
+      exitCode <= MOST_OWN_EXIT_CODE && unreadable.length === 0 && !hasUnknown && failureNames(reports).every(name => own.has(name));
+    const isMuted = (path: string) => isKnown && areFailuresMuted(this.mutes, path, reports);
+    return { result: { ...result, recorded: withMutes(result.recorded, isMuted) }, cases };
   }
 
   async #readReports(files: readonly PlannedFile[]): Promise<BatchReports> {

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import { printToStderr } from '../../base/terminal.js';
+import type { Mutes } from '../mutes/mutes.js';
 import { isDartTest, readDartTest } from '../reports/dart-test.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
 import { readJsonReport } from '../reports/json-reports.js';
@@ -91,6 +92,13 @@ export function failureNames({ byFile, unmatched }: ReportResults): string[] {
     ...[...byFile].filter(([, { isFailed }]) => isFailed).map(([path]) => path),
     ...unmatched.filter(({ isFailed }) => isFailed).map(testCaseName),
   ];
+}
+
+/** Reports whether each failure of a file that reports tell is muted. One that failed in no time could not be loaded: its cases are not known. */
+export function areFailuresMuted(mutes: Mutes, path: string, { byFile, cases }: ReportResults): boolean {
+  const result = byFile.get(path);
+  const failed = result && result.seconds > 0 ? (cases.get(path) ?? []).filter(({ isFailed }) => isFailed) : [];
+  return result?.isFailed === true && mutes.cover(path, failed);
 }
 
 /** Leaves out the other paths of a file that several name, such as /ci/junit.xml and ../junit.xml: its times would count twice. */

@@ -60,7 +60,7 @@ const path = ['a text', isString] as const;
 const fileFields: Fields<RecordedRun['test_files'][number]> = {
   path,
   time_execution: seconds,
-  outcome: ['passed, failed, flaky or skipped', typia.createIs<FileOutcome | undefined>()],
+  outcome: ['passed, failed, flaky, skipped or muted', typia.createIs<FileOutcome | undefined>()],
 };
 const timingFields: Fields<ExportedTiming> = { path, time_execution: seconds, project };
 

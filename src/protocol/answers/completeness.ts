@@ -11,6 +11,9 @@ export interface CompletenessAnswer {
   recorded: Count;
   /** The files of the list that the queue left out; missing: none. They are not among `test_files`. */
   proved?: ProvedPart;
+  /** Test files that failed, each of whose failures the repository mutes, with a node that told it, and how many these are; missing: none. */
+  muted?: { path: string; node_index: Count }[];
+  muted_count?: Count;
   /** True if files were recorded, and their clients said of each that no test of it ran. */
   no_test_ran: boolean;
   /** Why the build is not complete, and what to do. Empty if it is complete. */

@@ -48,6 +48,8 @@ export interface SpanAnswer {
   lease: 'expired' | 'returned' | 'restarted' | 'cancelled' | 'closed' | null;
   /** The files among `files` that failed; null: the client does not report it. */
   failed: Count[] | null;
+  /** The files among `failed` whose failures the repository mutes; missing: none. */
+  muted?: Count[];
 }
 
 /** GET /v1/builds/:id/trace: the trace event format, which Perfetto and Chrome's DevTools open. Times are microseconds. */

@@ -13,7 +13,7 @@ export interface RecordedTestFile {
 }
 
 /** Outcomes by their codes, from 1: the order is that of stored runs. */
-const OUTCOMES: readonly FileOutcome[] = ['passed', 'failed', 'flaky', 'skipped'];
+const OUTCOMES: readonly FileOutcome[] = ['passed', 'failed', 'flaky', 'skipped', 'muted'];
 
 /** The outcome with a code; null: its client did not tell. */
 export function outcomeOf(code: number): FileOutcome | null {

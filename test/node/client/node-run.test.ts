@@ -6,6 +6,7 @@ import { Api } from '../../../src/node/client/api.js';
 import type { BatchResult, FailurePolicy } from '../../../src/node/client/batch-results.js';
 import type { CommandLimit, CommandRunner } from '../../../src/node/client/command/command-runner.js';
 import { CommandNotStarted, NodeRun } from '../../../src/node/client/node-run.js';
+import { Mutes, parseMutes } from '../../../src/node/mutes/mutes.js';
 import type { Piece } from '../../../src/node/pieces/piece.js';
 import { pytest } from '../../../src/node/pieces/pytest.js';
 import { vitest } from '../../../src/node/pieces/vitest.js';
@@ -18,7 +19,7 @@ const failing = (file: string) => `<testcase name="one" file="${file}" time="2">
 /** Returns the result of a batch of a.js and b.js whose command writes these reports. */
 async function runBatch(
   reports: Record<string, string>,
-  { code = 0, ...judgement }: FailurePolicy & { code?: number } = {},
+  { code = 0, muted = [], ...judgement }: FailurePolicy & { code?: number; muted?: string[] } = {},
 ): Promise<BatchResult & { hasFailed: boolean; stderrText: string }> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'reports'));
@@ -34,12 +35,73 @@ async function runBatch(
   let stderrText = '';
   const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((stderrText += String(text))));
   onTestFinished(() => stderr.mockRestore());
-  const node = new NodeRun(['a.js', 'b.js', 'c.js'], ['runner'], [`${folder}/reports/*`], judgement, runner, {});
+  const node = new NodeRun(['a.js', 'b.js', 'c.js'], ['runner'], [`${folder}/reports/*`], judgement, runner, {}, null, mutesOf(muted));
   const result = await node.runBatch(['a.js', 'b.js'].map(path => ({ path, expected: null })));
   return { ...result, hasFailed: node.hasFailed, stderrText };
 }
 
+const mutesOf = (names: readonly string[]) => new Mutes(names.flatMap(name => parseMutes(`${name} until=2999-12-31 owner=o reason=r`, 0)));
+
 const paths = ({ recorded }: BatchResult) => recorded.map(({ path }) => path);
+
+describe('muted failures', () => {
+  const outcomes = ({ recorded }: BatchResult) => recorded.map(({ path, outcome }) => [path, outcome]);
+  const BOTH = makeReport(failing('a.js'), passed('b.js'));
+  const unloaded = '<testcase name="one" file="a.js" time="0"><error/></testcase>';
+
+  it.each<[string, Record<string, string>, number, string[]]>([
+    ['of a file', { 'r.xml': BOTH }, 1, ['a.js']],
+    ['of a test case', { 'r.xml': BOTH }, 1, ['a.js::one']],
+    ['of a file whose command hides its exit code', { 'r.xml': BOTH }, 0, ['a.js']],
+    ['of a file that could not be loaded', { 'r.xml': makeReport(unloaded, passed('b.js')) }, 1, ['a.js']],
+  ])('%s are recorded, and leave the node green', async (_, reports, code, muted) => {
+    const result = await runBatch(reports, { code, muted });
+    expect(result).toMatchObject({ hasFailed: false, failed: ['a.js'] });
+    expect(result.recorded[0]).toMatchObject({ outcome: 'muted', ...(result.recorded[0]!.time_execution === 0 && { ran: true }) });
+    expect(result.recorded[1]!.outcome).toBeUndefined();
+  });
+
+  it.each<[string, Record<string, string>, number, string[]]>([
+    ['beside a real one', { 'r.xml': makeReport(failing('a.js'), failing('b.js')) }, 1, ['a.js']],
+    ['beside another case', { 'r.xml': makeReport(failing('a.js'), failing('a.js').replace('one', 'two')) }, 1, ['a.js::one']],
+    ['of a case, where the file could not be loaded', { 'r.xml': makeReport(unloaded, passed('b.js')) }, 1, ['a.js::one']],
+    ['beside one of an unknown file', { 'r.xml': makeReport(failing('a.js'), passed('b.js'), failing('x.js')) }, 1, ['a.js']],
+    ['beside one of another batch', { 'r.xml': makeReport(failing('a.js'), passed('b.js'), failing('c.js')) }, 1, ['a.js']],
+    ['beside a file in no report', { 'r.xml': makeReport(failing('a.js')) }, 1, ['a.js']],
+    ['beside a report that cannot be read', { 'r.xml': BOTH, 's.xml': '<testsuites>' }, 1, ['a.js']],
+    ['of a file in no report', { 'r.xml': makeReport(passed('b.js')) }, 1, ['a.js']],
+    ['without a report', {}, 1, ['a.js', 'b.js']],
+    ['that no report has', { 'r.xml': makeReport(passed('a.js'), passed('b.js')) }, 1, ['a.js', 'b.js']],
+    ['of a command that a signal ended', { 'r.xml': BOTH }, 139, ['a.js']],
+    ['of a folder, or another name of the file', { 'r.xml': BOTH }, 1, ['.', './a.js', 'a.*', 'a.js::on', 'A.js']],
+  ])('%s leave the node red', async (_, reports, code, muted) => {
+    expect(await runBatch(reports, { code, muted })).toMatchObject({ hasFailed: true });
+  });
+
+  it('are told together with a real one', async () => {
+    const result = await runBatch({ 'r.xml': makeReport(failing('a.js'), failing('b.js')) }, { code: 1, muted: ['a.js'] });
+    expect(result).toMatchObject({ hasFailed: true, failed: ['a.js', 'b.js'] });
+    expect(outcomes(result)).toEqual([
+      ['a.js', 'muted'],
+      ['b.js', 'failed'],
+    ]);
+  });
+
+  it.each([
+    [['a.js', 'b.js'], 1, false],
+    [['a.js'], 1, true],
+    [['a.js', 'b.js::one'], 1, true],
+    [['a.js', 'b.js'], 137, true],
+  ])('of an exit code alone are those of all files: %j, %i', async (muted, exitCode, hasFailed) => {
+    vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const runner = { signal: null, run: async () => ({ exitCode, seconds: 4, startError: null }) } as unknown as CommandRunner;
+    const node = new NodeRun(['a.js', 'b.js'], ['runner'], [], {}, runner, {}, null, mutesOf(muted));
+    const result = await node.runBatch(['a.js', 'b.js'].map(path => ({ path, expected: null })));
+    expect(node.hasFailed).toBe(hasFailed);
+    expect(result.failed).toEqual(['a.js', 'b.js']);
+    expect(result.recorded.every(({ outcome, ran }) => (hasFailed ? outcome === 'failed' && !ran : outcome === 'muted' && ran))).toBe(true);
+  });
+});
 
 describe('a command that ended with 0', () => {
   const ALL = makeReport(passed('a.js'), passed('b.js'));

@@ -379,6 +379,39 @@ describe('GET /builds/completeness', () => {
     await expectCompleteness(server, { node_build_id: 'another' }, 409);
   });
 
+  it('names the files whose last failure is muted, also if a node told of it without the id of the CI run', async ({ server }) => {
+    const [own, others] = await handOut(server, 'queue', '7');
+    const [path, other] = [own[0]!, others[0]!];
+    const query = { node_build_id: '7' };
+    const tell = (node_index: number, paths: readonly string[], outcome?: string, ci_build_id = '7') => {
+      const test_files = timedTestFiles(Object.fromEntries(paths.map(each => [each, 1]))).map(file => ({
+        ...file,
+        ...(outcome && { outcome }),
+      }));
+      return record(server, { ...buildKey, node_index, ci_build_id, tells_outcomes: true, test_files });
+    };
+    await tell(1, others);
+    await tell(0, own);
+    await tell(0, [path], 'muted', '');
+    await tell(0, [other], 'muted');
+    const muted = (paths: readonly string[]) => ({
+      is_complete: true,
+      muted: paths.map(each => ({ path: each, node_index: 0 })),
+      muted_count: paths.length,
+    });
+    await expectCompleteness(server, query, 200, muted([path, other]));
+    await expectCompleteness(server, {}, 200, muted([path, other]));
+    // A client that names no CI run, or tells no outcomes, shows nothing.
+    await tell(1, [path], 'passed', '');
+    await record(server, { ...buildKey, node_index: 1, ci_build_id: '7', test_files: timedTestFiles({ [other]: 1 }) });
+    await expectCompleteness(server, query, 200, muted([path, other]));
+    await tell(1, [path], 'passed');
+    await expectCompleteness(server, query, 200, muted([other]));
+    await tell(1, [other], 'failed');
+    const { json } = await getCompleteness(server, query);
+    expect([json.is_complete, json.muted]).toEqual([true, undefined]);
+  });
+
   it('refuses invalid parameters', async ({ server }) => {
     await expectCompleteness(server, { node_total: '', wait: 901, node_build_id: '1', ci_build_id: '1' }, 422, {
       errors: [

@@ -110,6 +110,11 @@ it('proves a complete CI run of the tree, the list and the keys in which each fi
 it.each<[situation: string, nodes: Node[], reason: string]>([
   ['a file failed', [{ failed: [SUITE[0]!], recorded: paths => timed(paths, { [SUITE[0]!]: 'failed' }) }], `${SUITE[0]} failed`],
   [
+    'a file failed, and the repository mutes that',
+    [{ failed: [SUITE[0]!], recorded: paths => timed(paths, { [SUITE[0]!]: 'muted' }) }],
+    `${SUITE[0]} failed`,
+  ],
+  [
     'a file failed, as only its pull told',
     [{ failed: [SUITE[0]!], recorded: paths => timed(paths) }],
     `${SUITE[0]} passed only when it was tried again`,
@@ -342,8 +347,8 @@ describe('a receipt', () => {
     ((await server.get('/v1/receipt_keys')).json.public_keys as string[]).map(pem => createPublicKey(pem));
 
   it('says how each file ended, and is signed with a key that the server lists, also after it took another one', async () => {
-    const told = { [SUITE[0]!]: 'flaky', [SUITE[2]!]: 'failed' };
-    const { server } = await played([{ failed: [SUITE[2]!], recorded: paths => timed(paths, told) }]);
+    const told = { [SUITE[0]!]: 'flaky', [SUITE[1]!]: 'muted', [SUITE[2]!]: 'failed' };
+    const { server } = await played([1, 2].map(() => ({ failed: [SUITE[2]!], recorded: paths => timed(paths, told) })));
     const [build] = (await server.get('/v1/builds')).json.data;
     const { status, text } = await receiptOf(server, build.id);
     expect(status).toBe(200);
@@ -360,7 +365,7 @@ describe('a receipt', () => {
       url: expect.stringMatching(/^http.*\/p\/default\/builds\/[0-9a-f-]+$/) as string,
       passedTests: expect.arrayContaining(SUITE.filter(path => !(path in told))) as string[],
       warnedTests: [SUITE[0]],
-      failedTests: [SUITE[2]],
+      failedTests: [SUITE[2], SUITE[1]],
     });
     await rotateReceiptKey(server.store.values);
     const keys = await publicKeys(server);

@@ -1,6 +1,6 @@
 import { agree } from '../../../base/plural.js';
 import type { CompletenessAnswer } from '../../../protocol/answers/completeness.js';
-import type { FileOfNode, MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import type { FailedFile, FileOfNode, MinutesAnswer } from '../../../protocol/answers/minutes.js';
 import { missesFiles } from '../../../protocol/build-state.js';
 import { useLive } from '../../data/live.js';
 import { Path } from '../../parts/path.js';
@@ -16,7 +16,7 @@ import { linkTo } from './link.js';
 export function BuildCompleteness({ build, project }: BuildViewProps) {
   const { path, query } = useAddress();
   const { files, missing, missing_count, failed, failed_count, kind, is_running, state } = build;
-  const columns = (node: string): Column<FileOfNode>[] => [
+  const columns = <Of extends FileOfNode>(node: string): Column<Of>[] => [
     {
       name: 'path',
       title: 'File',
@@ -29,12 +29,19 @@ export function BuildCompleteness({ build, project }: BuildViewProps) {
     },
     { name: 'node', title: node, cell: ({ node_index }) => (node_index === null ? 'no node' : `node ${node_index}`) },
   ];
+  const end: Column<FailedFile> = { name: 'end', title: 'End', cell: ({ is_muted }) => (is_muted ? 'failed, muted' : 'failed') };
   return (
     <section class="completeness">
       {failed_count !== null && failed_count > 0 && (
         <>
           <h2>{count(failed_count, 'file')} failed.</h2>
-          <Table label="Files that failed" columns={columns('Ran on')} rows={failed} keyOf={file => file.path} total={failed_count} />
+          <Table
+            label="Files that failed"
+            columns={[...columns<FailedFile>('Ran on'), ...(failed.some(({ is_muted }) => is_muted) ? [end] : [])]}
+            rows={failed}
+            keyOf={file => file.path}
+            total={failed_count}
+          />
         </>
       )}
       <h2>

@@ -7,6 +7,7 @@ import type { Assigned, CompletenessSubject } from './assigned.js';
 import { type Comparison, compare, failuresBeforeRetry } from './compare.js';
 import { evidenceOf } from './evidence.js';
 import { type LeftOutFiles, leftOutFiles } from './left-out-files.js';
+import { mutedFailures } from './outcomes.js';
 
 /** A CI run, as the gate sees it. */
 export interface Compared {
@@ -38,6 +39,7 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
   const errors = [...(leftOut?.doubt ? [leftOut.doubt] : []), ...own.errors];
   const mayBeEmpty = own.mayBeEmpty && errors.length === own.errors.length;
   const { handed_out_not_recorded, recorded_without_time } = comparison;
+  const muted = mutedFailures(assigned?.handed ?? new Map(), runs, evidence.ciRun);
   const areAllListed = Math.max(handed_out_not_recorded.length, recorded_without_time.length) <= limits.completenessEntries;
   const flaky = flakyFiles(assigned);
   const answer = {
@@ -46,6 +48,7 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
     test_files: comparison.test_files,
     recorded: comparison.recorded,
     ...(leftOut && { proved: provedPart(leftOut) }),
+    ...(muted.length > 0 && { muted: cut(muted), muted_count: muted.length }),
     no_test_ran: noTestRan,
     errors,
     may_be_empty: mayBeEmpty && areAllListed,

@@ -10,6 +10,8 @@ export interface Evidence {
   assigned: Assigned | null;
   /** Null: nothing is recorded. */
   build: Build | null;
+  /** The digest of the CI run; null: the newest one is meant. */
+  ciRun: number | null;
   /** Those that count: each names the CI run, or none. */
   runs: readonly Run[];
   /** Some files were recorded, and their clients said of each that no test of it ran. */
@@ -28,5 +30,5 @@ export async function evidenceOf(store: Store, subject: CompletenessSubject): Pr
     ({ ci_run }) => ciRun === null || ci_run === 0 || ci_run === ciRun,
   );
   const withFiles = runs.filter(({ paths }) => paths.length > 0);
-  return { assigned, build, runs, noTestRan: withFiles.length > 0 && withFiles.every(({ has_no_test }) => has_no_test) };
+  return { assigned, build, ciRun, runs, noTestRan: withFiles.length > 0 && withFiles.every(({ has_no_test }) => has_no_test) };
 }

@@ -1,11 +1,14 @@
 import type { FileOutcome } from '../../../protocol/file-outcome.js';
+import { fileOfPiece } from '../../../protocol/piece-path.js';
 import type { Run } from '../ports/builds.js';
-import { hasRun, outcomeOf } from '../test-file.js';
+import { codeOf, hasRun, outcomeOf } from '../test-file.js';
 import { type AssignmentsByPath, failuresBeforeRetry } from './compare.js';
 
 /** The test files and pieces of a CI run by their outcomes. */
 export interface Outcomes {
   failed: string[];
+  /** Those whose last failure the repository mutes. They failed, too. */
+  muted: string[];
   /** Of which some client does not tell the outcome, or none recorded it under its name. */
   untold: string[];
   /** Those that failed, and passed when a node or a test runner tried them again. */
@@ -17,8 +20,8 @@ export interface Outcomes {
 const NONE: number[] = [];
 
 type Ended = FileOutcome | 'untold';
-/** What was told of a file, and what was recorded last. */
-type Told = { [outcome in Ended]?: true } & { last?: Ended };
+/** What was told of a file, what was recorded last, and the last failure. */
+type Told = { [outcome in Exclude<Ended, 'failed' | 'muted'>]?: true } & { last?: Ended; failure?: 'failed' | 'muted' };
 
 /**
  * Puts together what all nodes told of each file. One that failed anywhere has passed only if it passed in its retry, or when it was recorded last,
@@ -26,9 +29,9 @@ type Told = { [outcome in Ended]?: true } & { last?: Ended };
  *
  * @param handed the files that were assigned
  * @param runs those that may belong to the CI run: their failures count
- * @param ciRun the digest of the CI run. Only the runs that name it show that a file passed
+ * @param ciRun the digest of the CI run. Only the runs that name it show that a file passed; null: all do
  */
-export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRun: number): Outcomes {
+export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRun: number | null): Outcomes {
   const told = new Map<string, Told>();
   const toldOf = (path: string) => {
     let known = told.get(path);
@@ -44,7 +47,8 @@ export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRu
   for (const { node_index, paths, seconds, outcomes, ci_run } of runs.toSorted((a, b) => a.ordinal - b.ordinal)) {
     for (const [i, path] of paths.entries()) {
       const outcome = outcomeOf(outcomes[i]!) ?? 'untold';
-      const failures = outcome === 'failed' ? retriedFailures(path) : NONE;
+      const isFailure = outcome === 'failed' || outcome === 'muted';
+      const failures = isFailure ? retriedFailures(path) : NONE;
       // Its node may record the failure after the retry on another one. Another failure of this node was not retried.
       if (failures.includes(node_index)) {
         failures.splice(failures.indexOf(node_index), 1);
@@ -52,24 +56,46 @@ export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRu
         continue;
       }
       // A file that was only scheduled did not pass.
-      if (outcome !== 'failed' && outcome !== 'untold' && !hasRun(seconds[i]!)) continue;
-      if (ci_run !== ciRun && outcome !== 'failed') continue;
+      if (!isFailure && outcome !== 'untold' && !hasRun(seconds[i]!)) continue;
+      if (ciRun !== null && ci_run !== ciRun && !isFailure) continue;
       const known = toldOf(path);
-      known[outcome] = true;
+      if (isFailure) known.failure = outcome;
+      else known[outcome] = true;
       known.last = outcome;
     }
   }
-  for (const [path, assignments] of handed)
-    if (assignments.some(({ hasFailed }) => hasFailed))
-      toldOf(path)[failuresBeforeRetry(assignments).length > 0 ? 'flaky' : 'failed'] = true;
-  const result: Outcomes = { failed: [], untold: [], flaky: [], passed: [], skipped: [] };
-  for (const [path, outcomes] of told) if (handed.has(path) || outcomes.failed) result[together(outcomes)].push(path);
+  for (const [path, assignments] of handed) {
+    if (!assignments.some(({ hasFailed }) => hasFailed)) continue;
+    if (failuresBeforeRetry(assignments).length > 0) toldOf(path).flaky = true;
+    else toldOf(path).failure ??= 'failed';
+  }
+  const result: Outcomes = { failed: [], muted: [], untold: [], flaky: [], passed: [], skipped: [] };
+  for (const [path, outcomes] of told) if (handed.has(path) || outcomes.failure) result[together(outcomes)].push(path);
   for (const path of handed.keys()) if (!told.has(path)) result.untold.push(path);
   return result;
 }
 
-function together({ untold, failed, flaky, passed, last }: Told): keyof Outcomes {
-  if (failed && last !== 'passed' && last !== 'flaky') return 'failed';
+/** The files whose last failure the repository mutes, each with a node that told it. Of a piece, its file. @param ciRun as in outcomesOf */
+export function mutedFailures(
+  handed: AssignmentsByPath,
+  runs: readonly Run[],
+  ciRun: number | null,
+): { path: string; node_index: number }[] {
+  const code = codeOf('muted');
+  const nodes = new Map<string, number>();
+  for (const { paths, outcomes, node_index } of runs)
+    if (outcomes.includes(code)) for (const [i, path] of paths.entries()) if (outcomes[i] === code) nodes.set(path, node_index);
+  if (nodes.size === 0) return [];
+  const muted = new Map(
+    outcomesOf(handed, runs, ciRun)
+      .muted.sort()
+      .map(path => [fileOfPiece(path), nodes.get(path)!]),
+  );
+  return Array.from(muted, ([path, node_index]) => ({ path, node_index }));
+}
+
+function together({ untold, failure, flaky, passed, last }: Told): keyof Outcomes {
+  if (failure && last !== 'passed' && last !== 'flaky') return failure;
   if (untold) return 'untold';
-  return failed || flaky ? 'flaky' : passed ? 'passed' : 'skipped';
+  return failure || flaky ? 'flaky' : passed ? 'passed' : 'skipped';
 }

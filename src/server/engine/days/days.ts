@@ -51,7 +51,8 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
     cancelled: Number(state === 'cancelled'),
     unplanned: Number(!isPlanned),
     partial: Number(state === 'partial'),
-    with_failures: Number((failed ?? 0) > 0),
+    // The build whose failures are all muted passed.
+    with_failures: Number((failed ?? 0) > 0 && state !== 'complete'),
     passed: Number(state === 'complete'),
     ci_runs,
   };

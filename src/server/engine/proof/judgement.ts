@@ -140,7 +140,7 @@ async function revisionOf({ queues }: Store, { kind, plan }: CiRun): Promise<num
 
 function inShort({ ended, ...rest }: Judgement<EndedFiles>): Judgement<EndedInShort> {
   if (!ended) return { ...rest, ended };
-  const { failed, flaky, untold, skipped } = ended.outcomes;
+  const { failed, muted, flaky, untold, skipped } = ended.outcomes;
   const some = (paths: readonly string[], most: number) => ({ count: paths.length, paths: paths.slice(0, most) });
   return {
     ...rest,
@@ -150,7 +150,8 @@ function inShort({ ended, ...rest }: Judgement<EndedFiles>): Judgement<EndedInSh
       seconds: ended.seconds,
       test_files: ended.testFiles,
       skipped: skipped.length,
-      failed: some(failed, 1),
+      // A mute of the repository turns the exit code of a node, and proves nothing.
+      failed: some([...failed, ...muted], 1),
       flaky: some(flaky, limits.completenessEntries),
       untold: some(untold, 1),
     },

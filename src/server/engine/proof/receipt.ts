@@ -29,14 +29,20 @@ export async function signedReceipt(store: Store, { ciRun, url, privateKey }: Re
   const commands = [...new Set(nodes.map(({ command }) => command))];
   const { gap, ended, listDigest } = await judge(store, ciRun);
   if (!ended) throw refuse(gap!);
-  const { failed, flaky, passed, skipped, untold } = ended.outcomes;
+  const { failed, muted, flaky, passed, skipped, untold } = ended.outcomes;
   const reason = untoldText(ended.nodes, nodes, { count: untold.length, paths: untold });
   if (reason !== null) throw refuse(reason);
   const named = (paths: readonly string[], outcome: 'passed' | 'failed' | 'flaky' | 'skipped') => paths.map(path => ({ path, outcome }));
   const statement = toStatement({
     commit: ciRun.commit_hash,
     tree,
-    test_files: [...named(passed, 'passed'), ...named(flaky, 'flaky'), ...named(failed, 'failed'), ...named(skipped, 'skipped')],
+    // Whether a failure is muted is in the tree, which the receipt names.
+    test_files: [
+      ...named(passed, 'passed'),
+      ...named(flaky, 'flaky'),
+      ...named([...failed, ...muted], 'failed'),
+      ...named(skipped, 'skipped'),
+    ],
     list_digest: listDigest!,
     keys: keys[0]!.split(',').filter(Boolean),
     command_digest: commands.length === 1 ? commands[0]! : null,

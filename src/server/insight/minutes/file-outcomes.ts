@@ -24,6 +24,7 @@ export function fileOutcomes(
   const longestBy = new Int32Array(paths.length);
   const hadBy = new Int32Array(paths.length).fill(NONE);
   const hasFailed = new Uint8Array(paths.length);
+  const isMuted = new Uint8Array(paths.length);
   /** The gate counts these, too: their node reported that they passed, and has recorded since. */
   const passed = new Uint8Array(paths.length);
   const hasEnded = new Uint8Array(paths.length);
@@ -35,6 +36,7 @@ export function fileOutcomes(
     for (const [i, file] of span.files.entries()) {
       hadBy[file] = node_index;
       if (failed) hasFailed[file] = Number(failed.has(file));
+      if (failed) isMuted[file] = Number(span.muted?.includes(file) ?? false);
       if (failed || span.seconds[i] !== null) hasEnded[file] = 1;
       if (failed && !failed.has(file) && recordedAt !== null && recordedAt >= span.to) passed[file] = 1;
       const seconds = span.seconds[i] ?? NONE;
@@ -49,6 +51,7 @@ export function fileOutcomes(
     return files;
   };
   const withNode = (file: number) => ({ path: paths[file]!, node_index: hadBy[file] === NONE ? null : hadBy[file]! });
+  const toFailed = (file: number) => ({ ...withNode(file), ...(isMuted[file] === 1 && { is_muted: true as const }) });
   const ran = most === 0 ? [] : filesWhere(file => longest[file]! > 0).sort((a, b) => longest[b]! - longest[a]! || a - b);
   const absent = filesWhere(file => longest[file] === NONE && passed[file] === 0);
   const ranAsCases = new Set(absent.length === 0 ? [] : filesWhere(file => longest[file] !== NONE).map(file => fileOf(paths[file]!)));
@@ -58,7 +61,7 @@ export function fileOutcomes(
       return { path, seconds, estimate, is_guess: is_guess[file] === 1, node_index: longestBy[file]! };
     }),
     // Of no files none failed.
-    failed: isReported || paths.length === 0 ? filesWhere(file => hasFailed[file] === 1).map(withNode) : null,
+    failed: isReported || paths.length === 0 ? filesWhere(file => hasFailed[file] === 1).map(toFailed) : null,
     open: filesWhere(file => hasEnded[file] === 0).map(file => paths[file]!),
     missing: absent.filter(file => !ranAsCases.has(paths[file]!)).map(withNode),
   };

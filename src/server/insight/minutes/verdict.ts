@@ -78,12 +78,15 @@ function joined(sentences: readonly string[]): string {
 function failuresOf({ nodes }: Timeline, failed: readonly FailedFile[]): Verdict {
   const paths = failed.slice(0, limits.namedFailures).map(({ path }) => path);
   if (failed.length === 0) return { text: '', paths };
-  const names = failed.slice(0, limits.namedFailures).map(file => `${file.path}${caseText(file)} on node ${file.node_index}`);
+  const names = failed
+    .slice(0, limits.namedFailures)
+    .map(file => `${file.path}${caseText(file)} on node ${file.node_index}${file.is_muted ? ' (muted)' : ''}`);
   const more = failed.length - names.length;
   const count = filesAmong(failed.map(({ path }) => path));
   const pieces = count < failed.length ? `, in ${failed.length} pieces` : '';
   const text = `${pluralize(count, 'test file')} failed${pieces}: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
-  const red = nodes.flatMap(({ spans }) => spans.flatMap(span => (span.failed?.length ? span.to : [])));
+  const red = nodes.flatMap(({ spans }) => spans.flatMap(span => (span.failed?.some(file => !span.muted?.includes(file)) ? span.to : [])));
+  if (red.length === 0) return { text, paths };
   const first = red.reduce((min, at) => Math.min(min, at), Infinity);
   return { text: `${text} First red after ${durationText(first)}.`, paths };
 }

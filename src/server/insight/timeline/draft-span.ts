@@ -2,6 +2,7 @@ import { fileOf } from '../../../protocol/test-case.js';
 import type { Run } from '../../engine/ports/builds.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { isRequeued } from '../../engine/queue/batch.js';
+import { outcomeOf } from '../../engine/test-file.js';
 import type { FileColumns } from './file-columns.js';
 import { expectedSeconds, type Span } from './timeline.js';
 
@@ -29,7 +30,11 @@ interface Place {
  * Gives the recorded times of a run to the spans in which the node ran the files: each to the last span that has the file. A client may
  * be handed a file and record its test cases, or the reverse. A file that no span has is added to the last one.
  */
-export function addRun({ paths, seconds }: Pick<Run, 'paths' | 'seconds'>, spans: readonly Span[], columns: FileColumns): void {
+export function addRun(
+  { paths, seconds, outcomes }: Pick<Run, 'paths' | 'seconds' | 'outcomes'>,
+  spans: readonly Span[],
+  columns: FileColumns,
+): void {
   const last = spans.at(-1);
   if (!last) return;
   const places = new Map<number, Place>();
@@ -39,6 +44,7 @@ export function addRun({ paths, seconds }: Pick<Run, 'paths' | 'seconds'>, spans
     const time = Math.min(MAX_SECONDS, seconds[i]!);
     const known = columns.find(path);
     const place = known === undefined ? undefined : places.get(known);
+    if (place?.span.failed?.includes(known!) && outcomeOf(outcomes[i]!) === 'muted') (place.span.muted ??= []).push(known!);
     const parent = place ? null : fileOf(path);
     const ofParent = parent === null ? undefined : places.get(columns.find(parent) ?? -1);
     if (place ?? ofParent) {

@@ -163,7 +163,8 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
   const files = { paths, estimates, is_guess, nodes: nodes.map(lane => withTimes(lane, time => (time - start) / 1000)) };
   const { missing, failed } = fileOutcomes(files, 0);
   const state = buildState({
-    ...{ kind, isRunning, wasCancelled: lanes.isCancelled, missing: missing.length, failed: failed === null ? null : failed.length },
+    ...{ kind, isRunning, wasCancelled: lanes.isCancelled, missing: missing.length },
+    failed: failed === null ? null : failed.filter(({ is_muted }) => !is_muted).length,
     hasEveryNode: nodes.every(({ recordedAt }) => recordedAt !== null),
   });
   return {

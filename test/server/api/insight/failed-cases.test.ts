@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import type { MinutesAnswer } from '../../../../src/protocol/answers/minutes.js';
 import { piecePath } from '../../../../src/protocol/piece-path.js';
 import type { Client } from '../../../harness/client.js';
-import { buildKey } from '../../../harness/messages.js';
+import { buildKey, record } from '../../../harness/messages.js';
 import { QueueNode } from '../../../harness/queue-node.js';
 import { SharedServer, testsWith } from '../../../harness/server.js';
 
@@ -37,6 +37,22 @@ describe('the verdict of a build with a failed file', () => {
     expect(verdict).toMatch(/^1 test file failed: a_spec\.rb \(adds tax\) on node 0\. /);
     expect(verdict_paths[0]).toBe('a_spec.rb');
     expect(failed).toEqual([{ path: 'a_spec.rb', node_index: 0, first_case: { name: 'adds tax', more: 0 } }]);
+  });
+
+  it('says which failures are muted, and is complete if all are', async ({ server }) => {
+    await runQueue(server, ['a_spec.rb', 'b_spec.rb']);
+    const tell = async (outcome: string) => {
+      const test_files = ['a_spec.rb', 'b_spec.rb'].map((path, i) => ({ path, time_execution: 1, outcome: i === 0 ? 'muted' : outcome }));
+      await record(server, { ...buildKey, node_total: 1, node_index: 0, ci_build_id: '100', tells_outcomes: true, test_files });
+      return minutesOf(server);
+    };
+    const { verdict, failed, state } = await tell('failed');
+    expect(verdict).toMatch(/^2 test files failed: a_spec\.rb on node 0 \(muted\), b_spec\.rb on node 0\. First red /);
+    expect(failed).toEqual([
+      { path: 'a_spec.rb', node_index: 0, is_muted: true },
+      { path: 'b_spec.rb', node_index: 0 },
+    ]);
+    expect(state).toBe('failed');
   });
 
   it('names the first failed test case and counts the others', async ({ server }) => {

@@ -60,6 +60,7 @@ describe.each(stores)('recordings in a store in $name', ({ opened: openStore }) 
       { path: 'b_spec.rb', time_execution: 2, outcome: 'failed' },
       { path: 'c_spec.rb', time_execution: 3, outcome: 'flaky' },
       { path: 'd_spec.rb', time_execution: 0, outcome: 'skipped' },
+      { path: 'e_spec.rb', time_execution: 0, ran: true, outcome: 'muted' },
     ];
     for (const tellsOutcomes of [true, false]) {
       const run = newRun(files, '7', tellsOutcomes);
@@ -70,8 +71,8 @@ describe.each(stores)('recordings in a store in $name', ({ opened: openStore }) 
       [1, 2].map(async run => Array.from((await store.builds.run(number, { node_index: 0, run }))!.outcomes, outcomeOf)),
     );
     expect(outcomes).toEqual([
-      ['passed', 'failed', 'flaky', 'skipped'],
-      [null, 'failed', 'flaky', 'skipped'],
+      ['passed', 'failed', 'flaky', 'skipped', 'muted'],
+      [null, 'failed', 'flaky', 'skipped', 'muted'],
     ]);
     expect(Array.from((await store.builds.run(number, { node_index: 0, run: 1 }, 1, 3))!.outcomes, outcomeOf)).toEqual(['failed', 'flaky']);
   });
