@@ -13,10 +13,11 @@ import type { UsageError } from '../../../src/base/usage-error.js';
 import { type IdentityField, type IdentityOptions, identify, identityFields, wholeIdentity } from '../../../src/node/ci/identity.js';
 import { nodeLinks } from '../../../src/node/ci/links.js';
 import { type Environment, systems } from '../../../src/node/ci/systems.js';
+import { parseMutes } from '../../../src/node/mutes/mutes.js';
 import { digestOfList } from '../../../src/protocol/list-digest.js';
 import { fetchRecordedTimes, unreachableServer } from '../../cli/test-project.js';
 import type { Client } from '../../harness/client.js';
-import { expectCompleteness } from '../../harness/completeness.js';
+import { expectCompleteness, getCompleteness } from '../../harness/completeness.js';
 import { record } from '../../harness/messages.js';
 import { plainEnvironment } from '../../harness/process.js';
 import { answerWith } from '../../harness/proxy.js';
@@ -168,6 +169,44 @@ describe.skipIf(!python)('pytest with the plugin', { timeout: 120_000 }, () => {
     expect(await suite.node(other, 0, 1, ['tests/unit'], { BALLAST_COMMIT_HASH: 'c2' })).toEqual(ended(0, 'expected to take 21'));
     const slowestFirst = [5, 4, 3, 2, 1, 0].map(i => `test_${i}.py`);
     expect(suite.said('ran')).toEqual(slowestFirst);
+  });
+
+  it.each<[what: string, mutes: string[], code: number, muted: string[], args?: string[]]>([
+    ['files', ['test_a.py', 'test_b.py'], 0, ['test_a.py', 'test_b.py']],
+    ['test cases', ['test_a.py::test_one[a::b]', 'test_b.py::TestB::test_two'], 0, ['test_a.py', 'test_b.py']],
+    ['test cases by their names', ['test_a.py::test_one[a::b]', 'test_b.py::test_two'], 0, ['test_a.py', 'test_b.py']],
+    [
+      'test cases, in workers',
+      ['test_a.py::test_one[a::b]', 'test_b.py::test_two'],
+      0,
+      ['test_a.py', 'test_b.py'],
+      ['-p', 'xdist', '-n', '2'],
+    ],
+    ['one of two', ['test_b.py'], 1, ['test_b.py']],
+    ['other test cases', ['test_a.py::test_one[b]', 'test_b.py::B::test_two'], 1, []],
+    ['files, but fails for another reason, too', ['test_a.py', 'test_b.py'], 1, [], ['-p', 'fails_more']],
+    ['files, and ends early', ['test_a.py', 'test_b.py'], 1, [], ['-x']],
+  ])('whose repository mutes %s', async (_, mutes, code, muted, args = []) => {
+    if (args.includes('xdist') && !withXdist) return;
+    const server = await startServer();
+    const suite = new Suite({
+      'test_a.py': "import pytest\n@pytest.mark.parametrize('x', ['a::b'])\ndef test_one(x): assert False\ndef test_two(): pass\n",
+      'test_b.py': 'class TestB:\n    def test_two(self): assert False\n',
+      'test_c.py': passing,
+      'fails_more.py':
+        'import pytest\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtestloop(session):\n    yield\n    session.testsfailed += 1\n',
+      '.ballast/muted': mutes.map(name => `${name} until=2999-12-31 owner=@web reason=issue 4711\n`).join(''),
+    });
+    const parts = code === 0 ? ['2 muted failures: test_a.py (.ballast/muted:1, until 2999-12-31, @web: issue 4711)'] : [];
+    expect(await suite.node(server, 0, 1, args)).toEqual(ended(code, ...parts));
+    const { json } = await getCompleteness(server, build(1));
+    expect((json.muted ?? []).map(({ path }: { path: string }) => path)).toEqual(muted);
+  });
+
+  it('fails before a test runs if a line of the muted failures is malformed or expired', async () => {
+    const suite = new Suite({ 'test_a.py': passing, '.ballast/muted': '# one\ntest_a.py until=2025-01-31 owner=@web reason=r\n' });
+    expect(await suite.node(unreachableServer, 0, 1)).toEqual(ended(4, 'ballast: .ballast/muted:2: "test_a.py" expired: '));
+    expect(suite.said('ran')).toEqual([]);
   });
 
   it('of more nodes than files is green where nothing is left', async () => {
@@ -485,7 +524,34 @@ git = lambda *args: 'of-git' if args == ('HEAD',) else None
 print(json.dumps([[*ballast_pytest.identify(each, git), ballast_pytest.node_links(each)] for each in json.load(sys.stdin)]))
 `;
 
+/** Prints the faults that the plugin finds in a file of muted failures. */
+const FAULTS = `
+import json, sys, unittest.mock
+sys.modules['pytest'] = unittest.mock.MagicMock()
+import ballast_pytest
+print(json.dumps(ballast_pytest.read_mutes('.', '2026-11-30')[1]))
+`;
+
 describe.skipIf(!findPython('import sys; assert sys.version_info >= (3, 8)'))('a node', () => {
+  it('finds the same faults in muted failures with the plugin of pytest as with the client', () => {
+    const end = 'until=2026-11-30 owner=@web reason=r';
+    const names = ['a b.py', 'a.py::one until=5', 'ä.py', '::x', 'y::'];
+    const ends = [end, '', 'until=2026-02-30 owner=o reason=r', 'until=2026-11-29 owner=@web reason=r', 'until=2026-11-30 owner= reason=r'];
+    const more = ['until=2026-11-30 owner=o', 'owner=o until=2026-11-30 reason=r', 'until=2026-11-30 reason=r'];
+    const lines = names.flatMap(name => [...ends, ...more].map((each, i) => `${' '.repeat(i % 2)}${name} ${each}`));
+    const file = `\uFEFF# one\r\n${lines.join('\r\n')}\n\n${lines[0]}`;
+    const suite = new Suite({ '.ballast/muted': file });
+    const { stdout } = spawnSync('python3', ['-c', FAULTS], { cwd: suite.folder, encoding: 'utf8' });
+    let faults: readonly string[] = [];
+    try {
+      parseMutes(file, Date.parse('2026-11-30'));
+    } catch (error) {
+      faults = (error as UsageError).errors;
+    }
+    expect(faults.length).toBeGreaterThan(30);
+    expect(JSON.parse(stdout)).toEqual(faults);
+  });
+
   it('is identified by the plugin of pytest as by the client, on every CI system, and has the same addresses', () => {
     const texts = ['', '3', '0', ' 4 ', 'refs/heads/main', 'refs/tags/v1', 'origin/main', 'HEAD', 'c0ffee1', '1\n', '12345678901', '-1'];
     const environments: Record<string, string>[] = [];

@@ -5,6 +5,7 @@
 The plugin is active where the number of nodes is known, as in a CI job. It needs Python 3.8 and pytest 7.
 """
 
+import datetime
 import hashlib
 import http.client
 import json
@@ -392,7 +393,8 @@ def read_settings(option, environment):
     if not re.fullmatch(r"[0-9]{1,6}", retries):
         errors.append(f"BALLAST_RETRIES is {json.dumps(retries)}: it must be a whole number")
     keys, key_errors = proof_keys(environment)
-    errors += key_errors
+    mutes, mute_errors = read_mutes(os.curdir, datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"))
+    errors += key_errors + mute_errors
     for name, plugin in OTHER_SPLITTERS.items():
         if (getattr(option, name, None) or 1) > 1:
             errors.append(f"{plugin} would leave out tests of this node, and no other node would run them: leave out its options")
@@ -401,7 +403,7 @@ def read_settings(option, environment):
     if errors:
         hint = "without a split, run pytest with -p no:ballast_pytest"
         raise pytest.UsageError("\n".join(f"ballast: {escape(error)}" for error in [*errors, hint]))
-    told = {"links": node_links(environment), "proof_keys": keys}
+    told = {"links": node_links(environment), "proof_keys": keys, "mutes": mutes}
     return {"url": url, "token": Token(token), "retries": int(retries), "identity": identity, **told, "fallback": option.ballast_fallback}
 
 
@@ -792,6 +794,67 @@ def describe_part(plan):
     return f"this node runs {len(plan['part'])} of {count_of(plan['listed'], 'test file')}{measured}"
 
 
+# Muted failures -------------------------------------------------------------------------------------------------------
+
+# The same rules are in mutes.ts.
+MUTES_FILE = ".ballast/muted"
+MUTES_BYTES, MOST_MUTES = 65536, 200
+MUTE = re.compile(r"(.+?)(?:\s+until=(\S*))?(?:\s+owner=(.*?))?(?:\s+reason=(.*))?")
+MUTE_FORM = "write PATH until=YYYY-MM-DD owner=WHO reason=WHY, or PATH::CASE in the place of PATH"
+
+
+def read_mutes(folder, today):
+    """Returns what the repository mutes, each with its line and why, and a list of errors."""
+    try:
+        with open(os.path.join(folder, MUTES_FILE), "rb") as file:
+            data = file.read(MUTES_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}, []
+    except OSError as error:
+        return {}, [f"cannot read {MUTES_FILE}: {error}"]
+    if len(data) > MUTES_BYTES:
+        return {}, [f"{MUTES_FILE} has more than {MUTES_BYTES} bytes: fix tests, and remove their lines"]
+    mutes, errors = {}, []
+    for number, content in enumerate(data.decode("utf-8-sig", "replace").split("\n"), 1):
+        if not content.strip() or content.strip().startswith("#"):
+            continue
+        name, until, owner, reason = (text or "" for text in MUTE.fullmatch(content.strip()).groups())
+        fault = fault_of(name, until, owner, reason, today)
+        if fault is None and name in mutes:
+            fault = f"is muted by line {mutes[name]['line']}, too: keep one of the lines"
+        if fault is not None:
+            errors.append(f"{MUTES_FILE}:{number}: {json.dumps(name, ensure_ascii=False)} {fault}")
+        mutes.setdefault(name, {"line": number, "text": f"{MUTES_FILE}:{number}, until {until}, {owner}: {reason}"})
+    if len(mutes) > MOST_MUTES:
+        errors.append(f"{MUTES_FILE} mutes {len(mutes)} failures, and the limit is {MOST_MUTES}: fix tests, and remove their lines")
+    return mutes, errors
+
+
+def fault_of(name, until, owner, reason, today):
+    path, colons, case = name.partition("::")
+    if not path or (colons and not case):
+        return f"lacks its {'test case' if path else 'path'}: {MUTE_FORM}"
+    try:
+        is_day = re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", until) and datetime.date.fromisoformat(until)
+    except ValueError:
+        is_day = None
+    if not is_day:
+        return f"has no last day, but until={until}: {MUTE_FORM}"
+    if not owner or not reason:
+        return f"has no {'reason' if owner else 'owner'}: {MUTE_FORM}"
+    if until < today:
+        return f"expired: its last day was {until}, and today is {today} in UTC; {owner} fixes the test and removes the line, or has a later day reviewed"
+    return None
+
+
+def names_of(path, nodeid):
+    """The names in a mute that are those of a test: path::name, path::Class::name."""
+    head, bracket, parameters = nodeid.partition("::")[2].partition("[")
+    scopes = head.split("::")
+    scopes[-1] += bracket + parameters
+    return {f"{path}::{'::'.join(scopes[place:])}" for place in range(len(scopes))}
+
+
 # Results --------------------------------------------------------------------------------------------------------------
 
 # 0 would mean that the file was not measured.
@@ -805,6 +868,8 @@ class FileRun:
         self.tests = self.import_seconds = self.seconds = 0
         self.finished = set()
         self.has_run = self.has_failed = self.is_flaky = False
+        # The ids of the tests that failed.
+        self.failures = set()
 
     @property
     def outcome(self):
@@ -822,6 +887,8 @@ class Results:
         self.plans = []
         # A test failed whose file is not known.
         self.has_other_failure = False
+        # As pytest counts them. A plugin may count more, such as too little coverage.
+        self.failures = 0
         self.lines = []
 
     def pytest_report_header(self):
@@ -842,7 +909,11 @@ class Results:
         if plan is not None:
             self.plans.append(plan)
 
+    def pytest_collectreport(self, report):
+        self.failures += report.failed
+
     def pytest_runtest_logreport(self, report):
+        self.failures += report.failed
         if hasattr(report, "ballast_plan"):
             self.plans.append(report.ballast_plan)
         if not hasattr(report, "ballast_file"):
@@ -851,6 +922,8 @@ class Results:
         path, tests, import_seconds = report.ballast_file
         run = self.runs.setdefault(path, FileRun())
         run.has_failed = run.has_failed or report.failed
+        if report.failed:
+            run.failures.add(report.nodeid)
         # Of pytest-rerunfailures, for an attempt before the last.
         run.is_flaky = run.is_flaky or report.outcome == "rerun"
         # The report of a subtest has a context. Its time is in that of its test.
@@ -903,6 +976,10 @@ class Results:
         is_explained = is_green or is_interrupted or any(file.get("outcome") == "failed" for file in recorded)
         if self.has_other_failure or not is_explained:
             recorded = [{**file, "outcome": "failed"} for file in recorded]
+        muted = set()
+        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and session.testsfailed == self.failures and not self.has_other_failure:
+            muted = {file["path"] for file in recorded if file.get("outcome") == "failed" and self.is_muted(file["path"], plan)}
+            recorded = [{**file, "ran": True, "outcome": "muted"} if file["path"] in muted else file for file in recorded]
         has_no_test = is_green and recorded != [] and all(file.get("no_test") for file in recorded)
         try:
             if recorded:
@@ -916,6 +993,9 @@ class Results:
             # What ran on other nodes is not known.
             has_no_test = has_no_test and plan["split"] is None
             self.lines.append((f"WARNING: the times are not recorded: {error}", "yellow"))
+        if muted:
+            why = [f"{path} ({'; '.join(each['text'] for name, each in self.settings['mutes'].items() if name.split('::')[0] == path)})" for path in sorted(muted)]
+            self.lines.append((f"{count_of(muted, 'muted failure')}: {abbreviate(why)}", "yellow"))
         if unfinished:
             text = f"{count_of(unfinished, 'test file')} of this node did not run to the end, and {'was' if len(unfinished) == 1 else 'were'} not recorded: {abbreviate(unfinished)}"
             self.fail(session, pytest.ExitCode.TESTS_FAILED, text)
@@ -923,9 +1003,17 @@ class Results:
             code = session.exitstatus or pytest.ExitCode.TESTS_FAILED
             files = "the only test file" if len(plan["part"]) == 1 else f"any of the {len(plan['part'])} test files"
             self.fail(session, code, f"no test ran in {files} of this node, nor in any other of this CI run")
+        elif muted and not any(file.get("outcome") == "failed" for file in recorded):
+            session.exitstatus = pytest.ExitCode.OK
         elif session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
             self.lines.append((f"no test was selected in the {count_of(plan['part'], 'test file')} of this node", None))
             session.exitstatus = pytest.ExitCode.OK
+
+    def is_muted(self, path, plan):
+        """Returns whether the repository mutes each failure of a file. A file that could not be imported has no tests that are known."""
+        mutes = self.settings["mutes"]
+        failures = self.runs[path].failures if path in self.runs and path not in plan.get("failed", []) else set()
+        return path in mutes or (failures and all(not names_of(path, nodeid).isdisjoint(mutes) for nodeid in failures))
 
     def recorded_file(self, path, plan):
         """Returns what to record for a file; None: it did not run to the end."""
