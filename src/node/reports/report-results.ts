@@ -12,6 +12,8 @@ export interface FileResult {
   isFlaky?: true;
   /** Set if the time of one of its cases cannot be read. */
   isUnmeasured?: true;
+  /** Of a plugin: the names of its cases that failed. An empty name: something else in the file did. */
+  failures?: readonly string[];
 }
 
 /** Contents of one report of a run. */
@@ -80,13 +82,15 @@ export class FileTimes {
 /** Adds what one more case, attempt or report says about a file. */
 export function addResult(byFile: Map<string, FileResult>, file: string, more: FileResult): void {
   const { seconds, isFailed, hasRun, isFlaky, isUnmeasured } = more;
-  const before = byFile.get(file) ?? { seconds: 0, isFailed: false, hasRun: false };
+  const before: FileResult = byFile.get(file) ?? { seconds: 0, isFailed: false, hasRun: false };
+  const failures = [...(before.failures ?? []), ...(more.failures ?? [])];
   byFile.set(file, {
     seconds: before.seconds + seconds,
     isFailed: before.isFailed || isFailed,
     hasRun: before.hasRun || hasRun,
     ...((before.isFlaky || isFlaky) && { isFlaky: true }),
     ...((before.isUnmeasured || isUnmeasured) && { isUnmeasured: true }),
+    ...(failures.length > 0 && { failures }),
   });
 }
 

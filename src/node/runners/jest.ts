@@ -21,6 +21,8 @@ interface TestResult {
   numFailingTests: number;
   testResults: {
     status: string;
+    /** With the names of the groups around it. */
+    fullName: string;
     /** Missing in old versions. */
     invocations?: number;
   }[];
@@ -32,6 +34,9 @@ interface TestResult {
 
 interface AggregatedResult {
   success: boolean;
+  snapshot: { failure: boolean };
+  /** Missing: no coverage was collected. */
+  coverageMap?: unknown;
   testResults: TestResult[];
 }
 
@@ -53,11 +58,17 @@ interface Recording {
   state: PartState;
   results: [string, FileResult][];
   hasFailed: boolean;
+  hasOtherFailure: boolean;
 }
+
+/** Its exit code if all that failed is muted. */
+const MUTED = 10;
 
 /** A test sequencer of Jest, from version 28 on. With --shard, this node runs the files that Ballast gives it, and records their times. */
 export default class BallastSequencer {
   readonly #jest: Sequencer;
+  /** Jest tells it from version 30 on. */
+  readonly #mayNeedCoverage: boolean;
   #isSharded = false;
   #part: NodePart | null = null;
   /** By path: in how many projects the file has yet to run. */
@@ -68,6 +79,8 @@ export default class BallastSequencer {
 
   constructor(...options: unknown[]) {
     this.#jest = new (jestSequencer())(...options);
+    const [given] = options as [{ globalConfig?: { coverageThreshold?: unknown } }?];
+    this.#mayNeedCoverage = !given?.globalConfig || given.globalConfig.coverageThreshold !== undefined;
   }
 
   /** An error ends Jest before it runs a test. */
@@ -128,19 +141,22 @@ export default class BallastSequencer {
     this.#hasResults = true;
     this.#jest.cacheResults(tests, results);
     if (!this.#part) return;
-    this.#isRecorded = this.#record(resultsOf(results.testResults), !results.success);
+    const hasOtherFailure = results.snapshot.failure || (Boolean(results.coverageMap) && this.#mayNeedCoverage);
+    const status = this.#record(resultsOf(results.testResults), !results.success, hasOtherFailure);
+    this.#isRecorded = status === 0 || status === MUTED;
     // Jest then fails at its end, after its global teardown.
     if (!this.#isRecorded) results.success = false;
+    if (status === MUTED) results.success = true;
   }
 
-  /** Returns whether the times are recorded, and all files ran. */
-  #record(results: ReadonlyMap<string, FileResult>, hasFailed: boolean): boolean {
-    const recording: Recording = { state: this.#part!.state, results: [...results], hasFailed };
+  /** Returns 0 or MUTED if the times are recorded, and all files ran. */
+  #record(results: ReadonlyMap<string, FileResult>, hasFailed: boolean, hasOtherFailure = false): number | null {
+    const recording: Recording = { state: this.#part!.state, results: [...results], hasFailed, hasOtherFailure };
     const { status } = spawnSync(process.execPath, [thisFile, RECORD], {
       input: JSON.stringify(recording),
       stdio: ['pipe', 'inherit', 'inherit'],
     });
-    return status === 0;
+    return status;
   }
 }
 
@@ -183,15 +199,16 @@ function resultsOf(testResults: readonly TestResult[]): Map<string, FileResult> 
     const isFailed = numFailingTests > 0 || Boolean(testExecError);
     const isFlaky = tests.some(({ status, invocations = 1 }) => status === 'passed' && invocations > 1);
     const seconds = hasRun ? (perfStats.end - perfStats.start) / 1000 : 0;
-    addResult(results, pathOf(testFilePath), { seconds, isFailed, hasRun, ...(isFlaky && { isFlaky }) });
+    const failures = [...tests.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName), ...(testExecError ? [''] : [])];
+    addResult(results, pathOf(testFilePath), { seconds, isFailed, hasRun, ...(isFlaky && { isFlaky }), ...(isFailed && { failures }) });
   }
   return results;
 }
 
 async function recordFromStdin(): Promise<void> {
-  const { state, results, hasFailed } = JSON.parse(readFileSync(0, 'utf8')) as Recording;
+  const { state, results, ...more } = JSON.parse(readFileSync(0, 'utf8')) as Recording;
   try {
-    await new NodePart(state, process.env).record(new Map(results), { hasFailed });
+    if (await new NodePart(state, process.env).record(new Map(results), more)) process.exitCode = MUTED;
   } catch (error) {
     printToStderr((error as Error).message);
     process.exitCode = 1;

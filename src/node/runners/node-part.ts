@@ -9,12 +9,13 @@ import type { Environment } from '../ci/systems.js';
 import { toldByNode } from '../ci/told-by-node.js';
 import { parseServer } from '../client/address.js';
 import { Api, ServerUnreachable } from '../client/api.js';
-import { type RecordedFile, recordedFile, withFailure } from '../client/batch-results.js';
+import { mutedIn, type RecordedFile, recordedFile, withFailure, withMutes } from '../client/batch-results.js';
 import { assertTestsRan } from '../client/completeness.js';
 import { estimateText, type PlannedFile } from '../client/planned-file.js';
 import { recordRun } from '../client/record-run.js';
 import { requestNodeFiles } from '../client/split.js';
 import { assertSplitExists } from '../client/split-state.js';
+import { type Mute, Mutes, mutedLine, readMutes } from '../mutes/mutes.js';
 import type { FileResult } from '../reports/report-results.js';
 
 export type RunnerName = 'jest' | 'playwright' | 'vitest';
@@ -32,6 +33,7 @@ export interface PartState {
   identity: Identity;
   files: readonly PlannedFile[];
   isFallback: boolean;
+  mutes: readonly Mute[];
 }
 
 /** The test runner ended without running files of this node, so they may not have run anywhere. */
@@ -47,6 +49,7 @@ const fallbackWish = { name: FALLBACK, asVerb: `set ${FALLBACK}=true` };
 export class NodePart {
   readonly #api: Api;
   readonly #positions: ReadonlyMap<string, number>;
+  readonly #mutes: Mutes;
 
   /** Throws a UsageError if the environment has no usable address or token of a server. */
   constructor(
@@ -54,6 +57,7 @@ export class NodePart {
     environment: Environment,
   ) {
     this.#api = apiOf(state.runner, environment);
+    this.#mutes = new Mutes(state.mutes);
     this.#positions = new Map(state.files.map(({ path }, i) => [path, i]));
   }
 
@@ -77,6 +81,7 @@ export class NodePart {
   static async #request(runner: RunnerName, shard: Shard, allFiles: Iterable<string>, environment: Environment): Promise<NodePart> {
     const list = [...new Set(allFiles)].sort();
     if (list.length === 0) throw new UsageError(['the test runner found no test file, so there is nothing to split']);
+    const mutes = readMutes().all;
     const identity = identityOf(shard, environment);
     const { files, isFallback } = await requestNodeFiles(apiOf(runner, environment), identity, list, {
       isDynamic: true,
@@ -86,7 +91,7 @@ export class NodePart {
       undone: 'no test is run',
     });
     if (!isFallback) printToStderr(describePart(identity, files, list.length));
-    return new NodePart({ runner, identity, files, isFallback }, environment);
+    return new NodePart({ runner, identity, files, isFallback, mutes }, environment);
   }
 
   get isEmpty(): boolean {
@@ -107,20 +112,35 @@ export class NodePart {
 
   /**
    * Records the times of this node. Throws if the server did not store them or no longer has the split, and if files of this node have no
-   * result.
+   * result. Returns whether files failed, and the repository mutes all that failed.
    * @param results by pathOf, of the files that ran to their end
    * @param isEnding a signal ends the job: one attempt must do
    * @param hasFailed the test runner fails
+   * @param hasOtherFailure something besides the tests of these files failed, or may have
    */
-  async record(results: ReadonlyMap<string, FileResult>, { isEnding = false, hasFailed = false } = {}): Promise<void> {
+  async record(
+    results: ReadonlyMap<string, FileResult>,
+    { isEnding = false, hasFailed = false, hasOtherFailure = false } = {},
+  ): Promise<boolean> {
     const paths = this.state.files.map(({ path }) => path);
-    const recorded = paths.flatMap(path => (results.has(path) ? [recordedFile(path, results.get(path)!)] : []));
-    if (recorded.length > 0) await this.#record(withFailure(recorded, hasFailed), isEnding);
+    const ran = paths.flatMap(path => (results.has(path) ? [recordedFile(path, results.get(path)!)] : []));
+    const isMuted = (path: string) => !hasOtherFailure && this.#isMuted(path, results.get(path)!);
+    const recorded = withMutes(withFailure(ran, hasFailed), isMuted);
+    if (recorded.length > 0) await this.#record(recorded, isEnding);
     const missing = paths.filter(path => !results.has(path));
     if (missing.length > 0)
       throw new FilesNotRun(
         `${missing.length} of ${pluralize(paths.length, 'test file')} of this node did not run to the end: ${abbreviate(missing)}; no time is recorded for ${agree(missing.length, 'it', 'them')}, and this node fails`,
       );
+    const muted = mutedIn(recorded);
+    if (muted.size > 0) printToStderr(mutedLine(this.#mutes, [...muted]));
+    return muted.size > 0 && [...results].every(([path, { isFailed }]) => !isFailed || muted.has(path));
+  }
+
+  /** A file that could not be loaded has no test that is known. */
+  #isMuted(path: string, { isFailed, hasRun, failures = [''] }: FileResult): boolean {
+    const names = hasRun ? failures.map(name => ({ name, classname: '' })) : [];
+    return isFailed && this.#mutes.cover(path, names);
   }
 
   async #record(recorded: readonly RecordedFile[], isEnding: boolean): Promise<void> {

@@ -13,6 +13,8 @@ interface Suite {
 }
 
 interface TestCase {
+  /** Its project, its file, its groups and its own. */
+  titlePath(): string[];
   expectedStatus: string;
   outcome(): 'skipped' | 'expected' | 'unexpected' | 'flaky';
   /** The attempts. */
@@ -22,6 +24,7 @@ interface TestCase {
 interface Config {
   version: string;
   shard: { current: number; total: number } | null;
+  failOnFlakyTests?: boolean;
 }
 
 interface Preprocessing {
@@ -36,6 +39,10 @@ export default class BallastReporter {
   #part: NodePart | null = null;
   /** Suites left to run, without the projects that run on every node. */
   #fileSuites: Suite[] = [];
+  #root: Suite | null = null;
+  #failsOnFlaky = false;
+  /** An error outside of tests, as in a worker or the global teardown. */
+  #hasError = false;
   /** True if all that had to be recorded is recorded. Null: the run has not ended. */
   #isSound: boolean | null = null;
 
@@ -74,7 +81,11 @@ export default class BallastReporter {
     for (const signal of ['SIGTERM', 'SIGHUP']) process.once(signal, () => process.kill(process.pid, 'SIGINT'));
   }
 
-  onBegin({ version, shard }: Config, suite: Suite): void {
+  onError(): void {
+    this.#hasError = true;
+  }
+
+  onBegin({ version, shard, failOnFlakyTests = false }: Config, suite: Suite): void {
     if (shard && !this.#isPreprocessed) {
       printToStderr(
         `Playwright ${version} does not let a reporter choose the test files of a node: update to 1.62 or later, or leave out --shard or Ballast`,
@@ -82,23 +93,38 @@ export default class BallastReporter {
       // Playwright only prints what a reporter throws here, and runs its own shard.
       process.exit(1);
     }
+    this.#root = suite;
+    this.#failsOnFlaky = failOnFlakyTests;
     this.#fileSuites = splitProjects(suite).flatMap(({ suites }) => suites);
   }
 
-  /** Records the times. The run fails if that fails, or if tests of this node did not run. */
-  async onEnd({ status }: { status: string }): Promise<{ status?: 'failed' }> {
+  /** Records the times. The run fails if that fails, or if tests of this node did not run. It passes if all that failed is muted. */
+  async onEnd({ status }: { status: string }): Promise<{ status?: 'failed' | 'passed' }> {
     this.#isSound = !this.#part || isListing();
     if (this.#isSound) return {};
     try {
       const isEnding = status === 'interrupted';
       // A global setup or teardown may fail, and the project of a setup.
-      await this.#part!.record(resultsOf(this.#fileSuites), { isEnding, hasFailed: status !== 'passed' && !isEnding });
+      const hasFailed = status !== 'passed' && !isEnding;
+      const areMuted = await this.#part!.record(resultsOf(this.#fileSuites), {
+        isEnding,
+        hasFailed,
+        hasOtherFailure: this.#hasOtherFailure,
+      });
       this.#isSound = true;
-      return {};
+      return areMuted && status === 'failed' ? { status: 'passed' } : {};
     } catch (error) {
       printToStderr((error as Error).message);
       return { status: 'failed' };
     }
+  }
+
+  get #hasOtherFailure(): boolean {
+    const tests = this.#root?.allTests() ?? [];
+    const own = new Set(this.#fileSuites.flatMap(suite => suite.allTests()));
+    const isFailure = (test: TestCase) =>
+      (test.outcome() === 'unexpected' && !own.has(test)) || (test.outcome() === 'flaky' && this.#failsOnFlaky);
+    return this.#hasError || tests.some(isFailure);
   }
 
   #faultAt(code: number): string | null {
@@ -145,6 +171,8 @@ function resultsOf(fileSuites: readonly Suite[]): Map<string, FileResult> {
         isFailed: outcome === 'unexpected',
         hasRun: !isSkipped,
         ...(outcome === 'flaky' && { isFlaky: true }),
+        // As Playwright's JUnit reporter names it.
+        ...(outcome === 'unexpected' && { failures: [test.titlePath().slice(3).join(' › ')] }),
       });
     }
   }

@@ -11,7 +11,12 @@ interface Specification {
 
 interface TestModule extends Specification {
   state(): 'skipped' | 'pending' | 'queued' | 'failed' | 'passed';
-  children: { allTests(): Iterable<{ result(): { state: string }; diagnostic(): { flaky: boolean } | undefined }> };
+  children: {
+    allTests(): Iterable<{ fullName: string; result(): { state: string }; diagnostic(): { flaky: boolean } | undefined }>;
+    /** Groups of tests. Their hooks may fail. */
+    allSuites(): Iterable<{ errors(): unknown[] }>;
+  };
+  errors(): unknown[];
   /** In milliseconds. */
   diagnostic(): Record<'environmentSetupDuration' | 'prepareDuration' | 'collectDuration' | 'setupDuration' | 'duration', number>;
 }
@@ -180,8 +185,11 @@ class ShardRun {
       this.#hasEnded = true;
       // Vitest calls a run with unhandled errors passed, and ends with 1.
       const isUnhandled = errors.length > 0 && !this.#vitest.config.dangerouslyIgnoreUnhandledErrors;
-      await part?.record(resultsOf(testModules, reason === 'interrupted'), { hasFailed: isUnhandled || reason === 'failed' });
+      const hasFailed = isUnhandled || reason === 'failed';
+      const areMuted = await part?.record(resultsOf(testModules, reason === 'interrupted'), { hasFailed, hasOtherFailure: isUnhandled });
       this.#isRecorded = true;
+      // Vitest has set it for the tests that failed. Later it sets it again for too little coverage.
+      if (areMuted && reason === 'failed') process.exitCode = undefined;
     } catch (error) {
       printToStderr((error as Error).message);
       process.exitCode = 1;
@@ -208,8 +216,23 @@ function resultsOf(testModules: readonly TestModule[], isInterrupted: boolean): 
     const { environmentSetupDuration, prepareDuration, collectDuration, setupDuration, duration } = testModule.diagnostic();
     const milliseconds = environmentSetupDuration + prepareDuration + collectDuration + setupDuration + duration;
     const seconds = hasRun ? milliseconds / 1000 : 0;
-    addResult(results, path, { seconds, isFailed: state === 'failed', hasRun, ...(isFlaky && { isFlaky }) });
+    const isFailed = state === 'failed';
+    addResult(results, path, {
+      seconds,
+      isFailed,
+      hasRun,
+      ...(isFlaky && { isFlaky }),
+      ...(isFailed && { failures: failuresIn(testModule) }),
+    });
   }
   for (const path of unfinished) results.delete(path);
   return results;
+}
+
+/** The names of the tests that failed, as the JUnit reporter of Vitest has them, and an empty one for hooks. */
+function failuresIn(testModule: TestModule): string[] {
+  const { children } = testModule;
+  const failed = [...children.allTests()].filter(test => test.result().state === 'failed').map(({ fullName }) => fullName);
+  const hasOther = testModule.errors().length > 0 || [...children.allSuites()].some(suite => suite.errors().length > 0);
+  return failed.length === 0 || hasOther ? [...failed, ''] : failed;
 }

@@ -181,6 +181,37 @@ describe.each(Object.entries(runners))('%s with Ballast', (name, runner) => {
     expect({ ...all, ran: all.ran.toSorted() }, all.output).toMatchObject({ code: 0, ran: FILES });
   });
 
+  it('is green if the repository mutes all that failed, and red beside another failure', { timeout: 240_000 }, async () => {
+    const server = await startServer();
+    const project = new RunnerProject(runner);
+    const [a, b] = FILES as [string, string];
+    mkdirSync(join(project.folder, '.ballast'));
+    const mute = (...names: string[]) =>
+      project.write('.ballast/muted', names.map(each => `${each} until=2999-12-31 owner=@web reason=issue 4711\n`).join(''));
+    const run = async (commit: string) => {
+      const { code, output } = await project.run(server, 1, 1, commit);
+      const { json } = await complete(server, commit, 1);
+      return { code, output, muted: (json.muted ?? []).map(({ path }: { path: string }) => path) };
+    };
+    project.writeTest(a, `throw new Error('of a');`);
+    mute(`${a}::one`);
+    expect(await run('muted-case')).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(`1 muted failure: ${a} (.ballast/muted:1, until 2999-12-31, @web: issue 4711)`) as string,
+      muted: [a],
+    });
+    project.writeTest(b, `throw new Error('of b');`);
+    expect(await run('beside')).toMatchObject({ code: 1, muted: [a] });
+    mute(a, b);
+    expect(await run('muted-files')).toMatchObject({ code: 0, muted: [a, b] });
+    mute(`${a}::two`, b);
+    expect(await run('other-case')).toMatchObject({ code: 1, muted: [b] });
+    project.write('.ballast/muted', `${a} until=2025-01-31 owner=@web reason=r\n`);
+    const expired = await project.run(server, 1, 1, 'expired');
+    expect([expired.code, expired.ran]).toEqual([1, []]);
+    expect(expired.output).toContain(`.ballast/muted:1: "${a}" expired: `);
+  });
+
   it('is red when tests fail, when a file cannot be loaded, and when the times cannot be recorded', { timeout: 240_000 }, async () => {
     const [server, project] = [await startServer(), new RunnerProject(runner)];
     project.writeTest(FILES[0]!, `throw new Error('expected');`);
@@ -227,6 +258,20 @@ it.each(UNEXPLAINED)('records no file as passed if %s fails by %s', { timeout: 1
   const [head] = await server.store.builds.runs(build!.number);
   const { outcomes } = (await server.store.builds.run(build!.number, head!))!;
   expect([...outcomes].map(outcomeOf), red.output).toEqual(['failed', 'failed']);
+});
+
+it.each(UNEXPLAINED)('is red beside a muted failure if %s fails by %s', { timeout: 120_000 }, async (name, _, files, args = []) => {
+  const runner = runners[name]!;
+  const [server, project] = [await startServer(), new RunnerProject({ ...runner, command: [...runner.command, ...args] })];
+  project.write('lib.js', 'exports.unused = () => 1;');
+  project.writeTest(FILES[1]!, `throw new Error('of b');`);
+  for (const [path, content] of Object.entries(files)) project.write(path, content);
+  mkdirSync(join(project.folder, '.ballast'));
+  project.write('.ballast/muted', FILES.map(path => `${path} until=2999-12-31 owner=@web reason=r\n`).join(''));
+  const red = await project.run(server, 1, 1, 'c1');
+  expect(red.code, red.output).toBe(1);
+  const { json } = await complete(server, 'c1', 1);
+  expect(json.muted, red.output).toBeUndefined();
 });
 
 const VITEST_EXIT = `import ballast from './ballast-vitest.mjs';
