@@ -53,6 +53,7 @@ const rows: Record<string, number[]> = {
   'body of a request |': [Number(maxBodyBytes.defaultText), limits.jsonContainersPerBody],
   path: [limits.pathMinCharacters, limits.pathMaxCharacters],
   'commit hash': [limits.textMaxCharacters],
+  '`.ballast/muted`': [limits.mutesBytes, limits.mutes],
   'stored runs': [limits.runsPerNode, limits.runsPerNode - 1],
   'characters of the failed test cases': [limits.failedCharactersPerReport],
   'failed test cases that are stored': [limits.failedCasesPerBatch, limits.failedCaseCharactersPerQueue],

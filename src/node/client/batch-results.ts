@@ -77,8 +77,8 @@ export function withFailure(recorded: RecordedFile[], hasFailed: boolean): Recor
   return hasFailed && recorded.every(({ outcome }) => outcome !== 'failed') ? allFailed(recorded) : recorded;
 }
 
-/** A command that ends with more was ended by a signal, as a shell says it: what it would have reported is not known. */
-export const MOST_OWN_EXIT_CODE = 128;
+/** With more, a command timed out (124), could not be run (to 127), or was ended by a signal: what it would have reported is not known. */
+export const MOST_OWN_EXIT_CODE = 123;
 
 /** Returns what to record where the repository mutes the failures of some files. Such a file has run to its end. */
 export function withMutes(recorded: readonly RecordedFile[], isMuted: (path: string) => boolean): RecordedFile[] {
