@@ -6,6 +6,7 @@ import { showStatus } from '../../test/testbed/progress.js';
 import { drawScenario } from './green/draw.js';
 import { pieceFaults } from './green/draw-pieces.js';
 import { departures, faults } from './green/faults.js';
+import { FAILURES_ARE_MUTED, mutedViolationsOf } from './green/mutes.js';
 import type { Processes } from './green/operator.js';
 import { play } from './green/play.js';
 import { proofViolationsOf } from './green/proofs.js';
@@ -20,7 +21,8 @@ import { neededCluster } from './needed-cluster.js';
  * CI run began. If nothing happens but that nodes of a queue leave, and one stays, that one runs the files of the others. Where nodes run
  * long files in pieces, the same is true for every test case of these. Where nodes retry files, a node that exits with 0 had no failure but those
  * of files that passed later, and the gate names these. Where `proved` is asked, and a CI run is started again with
- * `queue --proved`, only what passed in the same tree is proved. The seed determines the faults, but not the order of requests. With
+ * `queue --proved`, only what passed in the same tree is proved. Where the repository mutes failures, a green gate names each of them, and no
+ * other one is green. The seed determines the faults, but not the order of requests. With
  * several servers each request is dealt to any of them.
  */
 
@@ -45,11 +47,14 @@ async function green({ runs, run, seed, only = null, pieces, atOnce, processes }
     const scenario = drawScenario(seed, number, only, pieces);
     const result = await play(scenario, seed, servers);
     const isFaultless = scenario.faults.length === 0;
+    const isCalm =
+      scenario.faults.join() === FAILURES_ARE_MUTED && scenario.ciRuns.every(({ jobs }) => jobs.every(({ runner }) => runner.hasReport));
     const staffed = scenario.faults.every(name => departures.has(name)) ? result.ciRuns.filter(isStaffed) : [];
     const violations = [
       ...result.ciRuns.flatMap(violationsOf),
       ...(isFaultless ? result.ciRuns.flatMap(faultlessViolationsOf) : []),
       ...staffed.flatMap(staffedViolationsOf),
+      ...result.ciRuns.flatMap(ciRun => mutedViolationsOf(ciRun, isCalm)),
       ...result.ciRuns.flatMap(ciRun => proofViolationsOf(ciRun, isFaultless)),
     ];
     if (!isFaultless) complete += staffed.length;

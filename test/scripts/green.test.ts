@@ -3,6 +3,7 @@ import { drawScenario } from '../../scripts/chaos/green/draw.js';
 import { pieceFaults } from '../../scripts/chaos/green/draw-pieces.js';
 import { Evidence } from '../../scripts/chaos/green/evidence.js';
 import { faults } from '../../scripts/chaos/green/faults.js';
+import { mutedViolationsOf } from '../../scripts/chaos/green/mutes.js';
 import { proofViolationsOf } from '../../scripts/chaos/green/proofs.js';
 import type { FileRun } from '../../scripts/chaos/green/runner.js';
 import { jobName } from '../../scripts/chaos/green/scenario.js';
@@ -132,6 +133,27 @@ describe('the violations of a CI run', () => {
     expect(violationsOf(played)).toEqual([
       'queue node 0 of suite a exited with 0 although these files failed: 1 (b_spec.rb)',
       'every node exited with 0 although these files failed in their last run: 1 (b_spec.rb)',
+    ]);
+  });
+
+  it('include a muted failure that the gate does not name, and a node that is red for it alone', () => {
+    const [muted, spec] = ['a_1_muted_fails_spec.rb', 'b_spec.rb'];
+    const files = [muted, spec];
+    const failed = (output: string, code = 0): PlayedCiRun => {
+      const played = completeRun();
+      const evidence = new Evidence();
+      evidence.add('/v1/build_subsets', JSON.stringify({ test_files: files.map(path => ({ path })) }), { status: 201, body: '' });
+      const jobs = [job, other].map(each => ({ ...each, files }));
+      const starts = played.starts.map((start, i) => ({ ...start, job: jobs[i]!, code }));
+      const verified = { ...played.verified, output };
+      return { ...played, ciRun: { ...ciRun, jobs }, starts, evidence, verified, ran: [ran(muted, 'failed'), ran(spec)] };
+    };
+    const named = failed(`complete, green with 1 muted failure: ${muted}`);
+    expect([...violationsOf(named), ...mutedViolationsOf(named, true)]).toEqual([]);
+    expect(mutedViolationsOf(failed('complete'), false)).toEqual([`all nodes and verify exited with 0, but verify did not name ${muted}`]);
+    expect(mutedViolationsOf(failed('complete', 1), false)).toEqual([]);
+    expect(mutedViolationsOf(failed('complete', 1), true)).toEqual([
+      expect.stringMatching(/^all failures were muted, but nodes exited with 1 /),
     ]);
   });
 

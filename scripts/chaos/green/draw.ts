@@ -1,6 +1,7 @@
 import { pick, type Random, randomInteger, seededRandom } from '../../../test/testbed/random.js';
 import { addPieces, drawPieceFaults, pieceFaults } from './draw-pieces.js';
 import { type FaultName, faults, onlyOnRequest } from './faults.js';
+import { addMutes } from './mutes.js';
 import { addProofs } from './proofs.js';
 import { addRetries } from './retries.js';
 import { drawFiles, type Job, type Mode, type Scenario } from './scenario.js';
@@ -15,6 +16,9 @@ const OWN_MODES: readonly Mode[] = ['queue', 'split'];
 const COMMERCIAL_MODES: readonly Mode[] = ['v1 queue', 'v1 queue without uuids', 'v1 split', 'v2 queue'];
 const MAX_NODES = 5;
 const MAX_FILES = 40;
+
+/** The part of scenarios whose repositories mute failures. */
+const MUTES = 0.25;
 
 /** The part of scenarios that ask for proofs. */
 const PROOFS = 0.4;
@@ -41,9 +45,11 @@ export function drawScenario(seed: number, number: number, only: string | null, 
   // In the order of the tables, because some faults depend on earlier ones.
   for (const [name, change] of Object.entries({ ...faults, ...pieceFaults })) if (names.includes(name)) change(scenario, random);
   scenario.faults = names;
+  const mutesRandom = seededRandom(seed * 1_000_039 + number);
+  if (only === null && mutesRandom() < MUTES) scenario.faults = [...names, ...addMutes(scenario, mutesRandom)];
   const proofsRandom = seededRandom(seed * 1_000_037 + number);
-  if (!scenario.overlaps && proofsRandom() < PROOFS) scenario.faults = [...names, ...addProofs(scenario, proofsRandom)];
-  const retriesRandom = seededRandom(seed * 1_000_039 + number);
+  if (!scenario.overlaps && proofsRandom() < PROOFS) scenario.faults = [...scenario.faults, ...addProofs(scenario, proofsRandom)];
+  const retriesRandom = seededRandom(seed * 1_000_081 + number);
   if (retriesRandom() < RETRIES) addRetries(scenario, retriesRandom);
   // A lease may hand out a file twice.
   if (names.length === 0) scenario.leases = false;

@@ -239,7 +239,7 @@ function changedList(files: readonly string[], random: Random): string[] {
   return files.slice(0, Math.max(1, at));
 }
 
-const marked = (path: string, mark: string): string => path.replace(/(\d+)/, `$1_${mark}`);
+export const marked = (path: string, mark: string): string => path.replace(/(\d+)/, `$1_${mark}`);
 
 const FOR_GOOD = 1000;
 

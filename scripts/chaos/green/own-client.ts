@@ -7,6 +7,7 @@ import { killAtExit } from '../../../test/testbed/cleanup.js';
 import { TOKEN } from '../../../test/testbed/client.js';
 import { MAIN } from '../../../test/testbed/server.js';
 import { clockImport } from './clock-import.js';
+import { isMuted, writeMutes } from './mutes.js';
 import { checkOut } from './proofs.js';
 import type { StandIn } from './pytest-stand-in.js';
 import { RUNNER } from './runner.js';
@@ -40,6 +41,7 @@ export JOB=$$
 if [ -s files.txt ]; then
   code=0; xargs -0 sh runner.sh < files.txt || code=$?
   "$BALLAST_NODE" "$BALLAST_MAIN" record "$REPORT" --files-from files.txt --exit-code $code; recorded=$?
+  [ -z "$MUTES" ] || exit $recorded
   [ -z "$CHECKS_RECORD" ] || [ $recorded = 0 ] || exit $recorded
   exit $code
 fi
@@ -84,6 +86,8 @@ export function startJob(
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'runner.sh'), RUNNER);
   writeFileSync(join(folder, 'list.txt'), listText(job));
+  const hasMutes = job.files.some(isMuted);
+  if (hasMutes) writeMutes(job, folder);
   const { runner, kill } = job;
   const killAt = kill && 'batch' in kill.at ? kill.at : null;
   const fallbackFlag = job.fallback ? '--fallback' : '';
@@ -116,6 +120,7 @@ export function startJob(
     RUNNER: scenario.pieces ? './pytest' : 'sh runner.sh',
     STAND_IN: JSON.stringify(standIn),
     SPLIT_FLAGS: run.isDynamic ? '--dynamic' : '',
+    MUTES: hasMutes ? '1' : '',
     CHECKS_RECORD: run.checksRecordExitCode ? '1' : '',
     REPORT_FLAGS: runner.hasReport ? '--junit report.xml' : '',
     REPORT: runner.hasReport ? 'report.xml' : '',
