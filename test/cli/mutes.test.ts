@@ -123,17 +123,19 @@ describe('a muted failure', () => {
 });
 
 describe('record with muted failures', () => {
-  const record = async (mutes: string[], failing: string[], exitCode: number) => {
+  const record = async (mutes: string[], failing: string[], exitCode: number, files = FILES) => {
     const server = await shared.project();
     const { suite, run } = projectWith(...mutes);
     const cases = FILES.map(
       file => `<testcase name="one" file="${file}" time="2">${failing.includes(file) ? '<failure/>' : ''}</testcase>`,
     );
     writeFileSync(join(suite.folder, 'r.xml'), `<testsuites><testsuite>${cases.join('')}</testsuite></testsuites>`);
-    return run(server, ['record', 'r.xml', '--exit-code', String(exitCode), '--json']);
+    writeFileSync(join(suite.folder, 'list'), files.join('\n'));
+    const list = files.length > 0 ? ['--files-from', 'list'] : [];
+    return run(server, ['record', 'r.xml', ...list, '--exit-code', String(exitCode), '--json']);
   };
 
-  it.each<[string[], string[], number, number]>([
+  it.each<[string[], string[], number, number, string[]?]>([
     [[A], [A], 1, 0],
     [[A], [A], 0, 0],
     [[`${A}::one`, B], [A, B], 1, 0],
@@ -141,11 +143,14 @@ describe('record with muted failures', () => {
     [[], [A], 1, 1],
     [[A], [], 1, 1],
     [[A], [A], 137, 1],
-  ])('of %j, of which failed %j, with the exit code %i ends with %i', async (muted, failing, exitCode, code) => {
+    [[A], [A], 1, 1, [...FILES, 'test/d.test.js']],
+    [[A], [A], 1, 1, []],
+  ])('of %j, of which failed %j, with the exit code %i ends with %i', async (muted, failing, exitCode, code, files) => {
     const run = await record(
       muted.map(name => `${name} ${END}`),
       failing,
       exitCode,
+      files,
     );
     expect(run.code).toBe(code);
     const { test_files } = JSON.parse(run.stdout);

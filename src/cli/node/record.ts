@@ -61,7 +61,9 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const notReported = listed?.filter(path => !byFile.has(path)) ?? [];
   const unreported = notReported.filter(path => !isEmpty(path));
   const all = failureNames(results);
-  const isKnown = exitCode !== undefined && exitCode <= MOST_OWN_EXIT_CODE && all.every(name => byFile.has(name));
+  // Without a list, nobody knows which files are in no report.
+  const isKnown =
+    listed !== null && exitCode !== undefined && exitCode <= MOST_OWN_EXIT_CODE && !unmatched.some(({ isFailed }) => isFailed);
   const isMuted = (path: string) => isKnown && areFailuresMuted(mutes, path, results);
   const failed = all.filter(name => !isMuted(name));
   // Without --exit-code, the caller acts on the exit code of its command.

@@ -49,9 +49,15 @@ export function judgePiece({ cases, others, outcomes }: Piece, report: CaseRepor
 
 /**
  * Tells whether the result of a piece counts without a run of its whole file. A piece that passed must have run all of its cases as they run in the whole
- * file. A piece that failed must have a case that failed, and not be in its trial: its cases may fail only in pieces.
+ * file. A piece that failed must have a case that failed, and not be in its trial: its cases may fail only in pieces. If its failures are muted, it
+ * counts as green, so it must have run all of its cases, too.
  */
-export function decidesAlone({ isTrial }: Piece, { missing, expectedFailures, failed }: PieceJudgement, hasFailed: boolean): boolean {
+export function decidesAlone(
+  { isTrial }: Piece,
+  { missing, expectedFailures, failed }: PieceJudgement,
+  { hasFailed, isMuted }: { hasFailed: boolean; isMuted: boolean },
+): boolean {
+  if (isMuted && missing.length > 0) return false;
   return hasFailed ? !isTrial && failed.length > 0 : missing.length === 0 && expectedFailures.length === 0;
 }
 

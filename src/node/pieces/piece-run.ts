@@ -2,7 +2,7 @@ import { durationText } from '../../base/duration.js';
 import { pluralize } from '../../base/plural.js';
 import { abbreviate, printToStderr } from '../../base/terminal.js';
 import type { NamedCases } from '../../protocol/case-outcomes.js';
-import type { BatchResult, RecordedFile } from '../client/batch-results.js';
+import { type BatchResult, mutedIn, type RecordedFile } from '../client/batch-results.js';
 import { decidesAlone, judgePiece, type PieceJudgement, passedWhole } from './judge.js';
 import type { CaseReport, Piece } from './piece.js';
 import type { TestCases } from './test-cases.js';
@@ -29,7 +29,8 @@ export async function runPiece(piece: Piece, runFile: RunFile, testCases: TestCa
   const judgement = judgePiece(piece, run.report);
   if (judgement.foreign.length > 0) warnOfForeign(piece, judgement.foreign, run.remedy);
   const seconds = secondsOf(run);
-  if (decidesAlone(piece, judgement, hasFailed(run))) {
+  const isMuted = mutedIn(run.result.recorded).size > 0;
+  if (decidesAlone(piece, judgement, { hasFailed: hasFailed(run), isMuted })) {
     testCases.addPiece(piece.path, seconds, run.report?.cases ?? [], []);
     return resultOf(piece, run, seconds);
   }

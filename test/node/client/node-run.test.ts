@@ -238,7 +238,7 @@ describe('a piece of a file', () => {
   const skipped = (name: string) => `<testcase name="${name}" file="${FILE}" time="0"><skipped/></testcase>`;
 
   /** Runs a piece whose commands write these reports. @param signalAfter a signal comes with this command; 0: before the first */
-  async function runPiece(reports: string[], signalAfter = Infinity, configuration = 'ballast: []\n') {
+  async function runPiece(reports: string[], signalAfter = Infinity, configuration = 'ballast: []\n', muted: string[] = []) {
     const folder = temporaryFolder();
     // Of an earlier command: it has all cases.
     writeFileSync(join(folder, 'old.xml'), makeReport(caseOf('a'), caseOf('b')));
@@ -259,7 +259,7 @@ describe('a piece of a file', () => {
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     onTestFinished(() => stderr.mockRestore());
     const support = { name: 'vitest', runner: vitest };
-    const node = new NodeRun([FILE], ['vitest'], [`${folder}/*`], {}, runner as unknown as CommandRunner, {}, support);
+    const node = new NodeRun([FILE], ['vitest'], [`${folder}/*`], {}, runner as unknown as CommandRunner, {}, support, mutesOf(muted));
     const running = node.runBatch([{ path: PATH, expected: null, piece: PIECE }]);
     if (signalAfter === 0) runner.signal = 'SIGTERM';
     const { failed } = await running;
@@ -333,6 +333,24 @@ describe('a piece of a file', () => {
     const pieces = files.flatMap(file => [1, 2].map(number => ({ ...PIECE, file, path: `${file}::piece ${number} of 2`, cases: ['a'] })));
     await node.runBatch(pieces.map(piece => ({ path: piece.path, expected: null, piece })));
     expect({ asked, selected }).toEqual({ asked: files, selected: ['plain/a.test.js', 'plain/a.test.js'] });
+  });
+
+  it('is green if its failure is muted, and all of its cases ran: otherwise its whole file runs', async () => {
+    const failing = `<testcase name="a" file="${FILE}" time="2"><failure/></testcase>`;
+    const run = (...reports: string[]) => runPiece(reports, Infinity, undefined, [`${FILE}::a`]);
+    const alone = await run(makeReport(failing, caseOf('b')));
+    expect(alone).toMatchObject({
+      hasFailed: false,
+      failed: [PATH],
+      recorded: [{ path: PATH, time_execution: 4, outcome: 'muted' }],
+      isSelected: [true],
+    });
+    const whole = await run(makeReport(failing, skipped('b')), makeReport(failing, caseOf('b'), caseOf('c')));
+    expect(whole).toMatchObject({
+      hasFailed: false,
+      recorded: [{ path: PATH, time_execution: 8, outcome: 'muted' }],
+      isSelected: [true, false],
+    });
   });
 
   it('is followed by the whole file if one of its cases is only in an earlier report', async () => {

@@ -100,7 +100,9 @@ function passed(path: string, sent: readonly Sent[], flakyPasses: boolean): bool
     if (one.is === 'failed' && isOf(one.path, path)) outcomes.push('failed');
     if (one.is !== 'recorded') continue;
     for (const file of one.files) {
-      const { outcome = one.tells ? 'passed' : 'untold' } = file;
+      const { outcome: told = one.tells ? 'passed' : 'untold' } = file;
+      // A mute proves nothing.
+      const outcome = told === 'muted' ? 'failed' : told;
       if (outcome === 'failed' && isOf(file.path, path)) outcomes.push('failed');
       if (outcome === 'failed' || !one.isNamed || file.path !== path) continue;
       // It was scheduled, and nothing says that it ran.

@@ -18,7 +18,7 @@ const RIGHT: ToldCheckout = { tree: TREE, proof_keys: KEYS };
 
 /** What may be wrong with one file. */
 const FILE_FAULTS = [
-  ...['missing', 'failed', 'failed in a pull', 'flaky', 'skipped', 'untold', 'scheduled', 'untimed'],
+  ...['missing', 'failed', 'muted', 'failed in a pull', 'flaky', 'skipped', 'untold', 'scheduled', 'untimed'],
   ...['recorded as a case', 'a case failed', 'recorded twice', 'failed elsewhere', 'ran elsewhere', 'scheduled, and ran elsewhere'],
 ] as const;
 const CHECKOUTS = {
@@ -292,7 +292,7 @@ class RandomCiRun {
   /** Reports whether a node tells of a failure when it pulls. Commercial clients do not. */
   #failsInPull({ fault, isRetry }: Process, path: string): boolean {
     if (fault === 'a commercial client') return false;
-    return fault === 'fails' || (!isRetry && ['failed', 'failed in a pull'].includes(this.#faultOf(path) ?? ''));
+    return fault === 'fails' || (!isRetry && ['failed', 'muted', 'failed in a pull'].includes(this.#faultOf(path) ?? ''));
   }
 
   #faultOf(path: string): FileFault | undefined {
@@ -315,6 +315,8 @@ class RandomCiRun {
           return [];
         case 'failed':
           return [{ ...passed, outcome: 'failed' }];
+        case 'muted':
+          return [{ ...passed, outcome: 'muted' }];
         case 'flaky':
           return [{ ...passed, outcome: 'flaky' }];
         case 'skipped':
