@@ -42,7 +42,7 @@ async function runsOf({ builds }: Store, { recorded, ciRun, next }: Subject): Pr
 }
 
 /** Reports whether a run belongs to a CI run: it names this one, or none while this one was the newest of its build. */
-function isOf(ciRun: CiRun, next: CiRun | null, run: RunHead): boolean {
+export function isOf(ciRun: CiRun, next: CiRun | null, run: RunHead): boolean {
   if (!isAfter(run, beginningOf(ciRun))) return false;
   if (ciRun.ci_run !== UNNAMED_CI_RUN && run.ci_run !== 0) return run.ci_run === ciRun.digest;
   return !next || !isAfter(run, beginningOf(next));

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { groupBy } from '../../../base/group-by.js';
 import type { Caller } from '../../engine/caller.js';
 import { buildDigest, digest, type NodeKey } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
@@ -477,15 +478,4 @@ function refuse(left: Set<Waiting>, some: readonly Waiting[], refusal: Refusal):
     left.delete(waiting);
     waiting.reject(refusal);
   }
-}
-
-function groupBy<T, Key>(all: Iterable<T>, keyOf: (one: T) => Key): Map<Key, T[]> {
-  const groups = new Map<Key, T[]>();
-  for (const one of all) {
-    const key = keyOf(one);
-    const group = groups.get(key);
-    if (group) group.push(one);
-    else groups.set(key, [one]);
-  }
-  return groups;
 }

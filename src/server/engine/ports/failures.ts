@@ -1,0 +1,46 @@
+import type { Soon } from '../../../base/soon.js';
+import type { Build } from './builds.js';
+import type { Millis } from './store.js';
+
+/** What failed in builds. Most builds have no record: passes are not stored. */
+export interface Failures {
+  /** Writes what failed in a build, in place of what is written; null: nothing. Does nothing when the build has expired. */
+  put(build: Pick<Build, 'project' | 'number'>, failures: BuildFailures | null): Promise<void>;
+  /** Up to `limit` builds of a project in which something failed, the last created first. A record expires with its build. */
+  newest(project: number, limit: number): Soon<FailedBuild[]>;
+}
+
+export interface FailedBuild {
+  build: Build;
+  failures: BuildFailures;
+}
+
+/** What failed in the CI runs of a build. */
+export interface BuildFailures {
+  /** When the newest CI run of the build began. */
+  at: Millis;
+  /** Files that failed together. What they tell is about the node or the run: none of them counts as failed by this. */
+  outages: Outage[];
+  files: FileFailure[];
+}
+
+export interface Outage {
+  /** The node on which the files failed; null: on all nodes together. */
+  node_index: number | null;
+  /** How many files failed. */
+  files: number;
+}
+
+/** A file that failed in a build. */
+export interface FileFailure {
+  /** The number of its recorded path, which may be that of a piece. */
+  path: number;
+  /** It passed at the same commit, too, with the same list and keys. Otherwise it never passed: nothing tells whether it would. */
+  isFlaky: boolean;
+  /** The node on which it first failed. */
+  node_index: number;
+  /** Seconds that nodes ran again because of it. */
+  seconds: number;
+  /** Seconds by which the build ended later because of it. */
+  later: number;
+}

@@ -1,0 +1,195 @@
+import { groupBy } from '../../../base/group-by.js';
+import { wholeMilliseconds } from '../../../base/rounding.js';
+import type { RunHead, RunTimes } from '../../engine/ports/builds.js';
+import type { BuildFailures, FileFailure, Outage } from '../../engine/ports/failures.js';
+import { hasRun, outcomeOf } from '../../engine/test-file.js';
+
+/** A recorded run of a node, by the numbers of its paths. */
+export interface NodeRun extends RunTimes, Pick<RunHead, 'node_index' | 'created_at'> {}
+
+/** The recorded runs of a CI run, in the order of recording. */
+export interface RecordedCiRun {
+  /** What an outcome depends on besides the commit: CI runs with different settings are not compared. */
+  setting: string;
+  runs: readonly NodeRun[];
+}
+
+/** So many files that fail together are a group: three of four flaky tests fail together with others (Parry et al., Systemic Flakiness, 2025). */
+export const GROUP_FILES = 5;
+/** So many files of a CI run are a group, also if each of them had failed before. */
+const GROUP_PART = 0.1;
+/** Files of a build that are kept, flaky ones first. */
+const MOST_FILES = 1000;
+
+/** An execution that failed, or that the test runner tried again. */
+interface Failure {
+  ciRun: number;
+  run: NodeRun;
+  path: number;
+  seconds: number;
+  /** The test runner tried it again itself, and it passed. */
+  hasPassed: boolean;
+}
+
+/** Lists the failures of executions that ended. A file that could not be loaded, hung or was cut off has no time. */
+function failuresOf(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Failure[] {
+  const failures: Failure[] = [];
+  for (const [ciRun, { runs }] of ciRuns.entries())
+    for (const run of runs)
+      for (let i = 0; i < run.paths.length; i++) {
+        const outcome = outcomeOf(run.outcomes[i]!);
+        if ((outcome !== 'failed' && outcome !== 'flaky') || !hasRun(run.seconds[i]!)) continue;
+        failures.push({ ciRun, run, path: run.paths[i]!, seconds: run.seconds[i]!, hasPassed: outcome === 'flaky' });
+      }
+  return failures;
+}
+
+/** The paths that failed anywhere. With fewer than `GROUP_FILES`, it does not matter what had failed before. */
+export function failedPaths(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Set<number> {
+  return pathsOf(failuresOf(ciRuns));
+}
+
+/**
+ * Finds the flaky files of a build: those that failed and passed at its commit, in one CI run or in two with the same setting. Files that
+ * failed in a group tell nothing about themselves.
+ *
+ * @param ciRuns oldest first
+ * @param failedBefore the paths with a failure on record in other builds
+ */
+export function failuresOfRuns(ciRuns: readonly RecordedCiRun[], failedBefore: ReadonlySet<number>): Omit<BuildFailures, 'at'> {
+  const all = failuresOf(ciRuns);
+  const { outages, single } = withoutGroups(ciRuns, all, failedBefore);
+  const passes = passesOf(ciRuns, pathsOf(single));
+  const byPath = groupBy(single, ({ path }) => path);
+  const files = [...byPath].flatMap(([path, failures]): FileFailure[] => {
+    const settings = passes.get(path);
+    const isFlaky = failures.some(({ ciRun, hasPassed }) => hasPassed || settings?.has(ciRuns[ciRun]!.setting));
+    // It passed with another list or other keys: nobody knows why.
+    if (!isFlaky && settings) return [];
+    return [{ path, isFlaky, node_index: failures[0]!.run.node_index, seconds: 0, later: 0 }];
+  });
+  addPrice(files, ciRuns, all);
+  return { outages, files: files.sort((a, b) => Number(b.isFlaky) - Number(a.isFlaky)).slice(0, MOST_FILES) };
+}
+
+function pathsOf(failures: readonly Failure[]): Set<number> {
+  return new Set(failures.map(({ path }) => path));
+}
+
+/** Takes out what failed in groups: on a node, files that had not failed before; or a part of all files of a CI run. */
+function withoutGroups(ciRuns: readonly RecordedCiRun[], failures: readonly Failure[], failedBefore: ReadonlySet<number>) {
+  const outages: Outage[] = [];
+  const single: Failure[] = [];
+  for (const ofCiRun of groupBy(failures, ({ ciRun }) => ciRun).values()) {
+    const failed = pathsOf(ofCiRun).size;
+    if (failed >= GROUP_FILES && failed > GROUP_PART * mostFiles(ciRuns)) {
+      outages.push({ node_index: null, files: failed });
+      continue;
+    }
+    for (const [node_index, ofNode] of groupBy(ofCiRun, ({ run }) => run.node_index)) {
+      const paths = pathsOf(ofNode);
+      const unknown = [...paths].filter(path => !failedBefore.has(path)).length;
+      if (unknown >= GROUP_FILES) outages.push({ node_index, files: paths.size });
+      else single.push(...ofNode);
+    }
+  }
+  return { outages, single };
+}
+
+/** The files of the largest CI run: one that was started again may have only those that failed. */
+function mostFiles(ciRuns: readonly RecordedCiRun[]): number {
+  return Math.max(...ciRuns.map(({ runs }) => new Set(runs.flatMap(({ paths }) => [...paths])).size));
+}
+
+/** The settings with which each of these paths passed. */
+function passesOf(ciRuns: readonly RecordedCiRun[], paths: ReadonlySet<number>): Map<number, Set<string>> {
+  const passes = new Map<number, Set<string>>();
+  if (paths.size === 0) return passes;
+  for (const { setting, runs } of ciRuns)
+    for (const run of runs)
+      for (let i = 0; i < run.paths.length; i++) {
+        const path = run.paths[i]!;
+        if (!paths.has(path) || !hasRun(run.seconds[i]!)) continue;
+        const outcome = outcomeOf(run.outcomes[i]!);
+        if (outcome !== 'passed' && outcome !== 'flaky') continue;
+        const settings = passes.get(path);
+        if (settings) settings.add(setting);
+        else passes.set(path, new Set([setting]));
+      }
+  return passes;
+}
+
+/** What the nodes of a CI run did at first, or when their jobs, or all of them, were started again. */
+interface Attempt {
+  runs: NodeRun[];
+  failed: Set<number>;
+}
+
+/** A run of a node that failed before in the same CI run, and runs such a file again, is of another attempt. */
+function attemptsOf({ runs }: RecordedCiRun, failures: readonly Failure[]): Attempt[] {
+  const failedIn = (run: NodeRun) => failures.filter(failure => failure.run === run && !failure.hasPassed).map(({ path }) => path);
+  const failedOn = new Map<number, Set<number>>();
+  const attempts: Attempt[] = [];
+  const place = new Map<number, number>();
+  for (const run of runs) {
+    const { node_index } = run;
+    const before = failedOn.get(node_index) ?? new Set();
+    const isAgain = before.size > 0 && run.paths.some(path => before.has(path));
+    const at = (place.get(node_index) ?? 0) + Number(isAgain);
+    const attempt = (attempts[at] ??= { runs: [], failed: new Set() });
+    attempt.runs.push(run);
+    for (const path of failedIn(run)) {
+      attempt.failed.add(path);
+      before.add(path);
+    }
+    place.set(node_index, at);
+    failedOn.set(node_index, before);
+  }
+  return attempts;
+}
+
+/**
+ * Adds what flaky files cost. Within an attempt it is what ran of the file besides one failure. An attempt after one in which only flaky files
+ * failed is divided among these, and so is the time by which the build ended later.
+ */
+function addPrice(files: readonly FileFailure[], ciRuns: readonly RecordedCiRun[], failures: readonly Failure[]): void {
+  const flaky = new Map(files.filter(({ isFlaky }) => isFlaky).map(file => [file.path, file]));
+  if (flaky.size === 0) return;
+  const attempts = ciRuns.flatMap((ciRun, i) =>
+    attemptsOf(
+      ciRun,
+      failures.filter(failure => failure.ciRun === i),
+    ),
+  );
+  for (const [i, { runs, failed }] of attempts.entries()) {
+    for (const path of failed) {
+      const file = flaky.get(path);
+      if (file) file.seconds += secondsBesidesFailure(runs, path);
+    }
+    const next = attempts[i + 1];
+    if (!next || failed.size === 0 || ![...failed].every(path => flaky.has(path))) continue;
+    const later = Math.max(0, endOf(next) - endOf({ runs })) / 1000;
+    const seconds = next.runs.reduce((sum, run) => run.seconds.reduce((all, each) => all + each, sum), 0);
+    for (const path of failed) {
+      const file = flaky.get(path)!;
+      file.seconds += seconds / failed.size;
+      file.later += later / failed.size;
+    }
+  }
+  for (const file of flaky.values())
+    Object.assign(file, { seconds: wholeMilliseconds(file.seconds), later: wholeMilliseconds(file.later) });
+}
+
+function endOf({ runs }: Pick<Attempt, 'runs'>): number {
+  return runs.reduce((end, { created_at }) => Math.max(end, created_at), 0);
+}
+
+/** Seconds of the executions of a file in an attempt without its first failure. */
+function secondsBesidesFailure(runs: readonly NodeRun[], path: number): number {
+  const executions = runs.flatMap(run => {
+    const at = run.paths.indexOf(path);
+    return at === -1 ? [] : { seconds: run.seconds[at]!, hasFailed: outcomeOf(run.outcomes[at]!) === 'failed' };
+  });
+  const first = executions.findIndex(({ hasFailed }) => hasFailed);
+  return executions.reduce((sum, { seconds }, i) => (i === first ? sum : sum + seconds), 0);
+}
