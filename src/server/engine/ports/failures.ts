@@ -5,7 +5,7 @@ import type { Millis } from './store.js';
 /** What failed in builds. Most builds have no record: passes are not stored. */
 export interface Failures {
   /** Writes what failed in a build, in place of what is written; null: nothing. Does nothing when the build has expired. */
-  put(build: Pick<Build, 'project' | 'number'>, failures: BuildFailures | null): Promise<void>;
+  put(build: Build, failures: BuildFailures | null): Promise<void>;
   /** Up to `limit` builds of a project in which something failed, the last created first. A record expires with its build. */
   newest(project: number, limit: number): Soon<FailedBuild[]>;
 }

@@ -3,6 +3,7 @@ import type { Builds } from './builds.js';
 import type { Cases } from './cases.js';
 import type { CiRuns } from './ci-runs.js';
 import type { Deliveries } from './deliveries.js';
+import type { Failures } from './failures.js';
 import type { Maintenance } from './maintenance.js';
 import type { Plans } from './plans.js';
 import type { Queues } from './queues.js';
@@ -31,6 +32,7 @@ export interface Store {
   readonly queues: Queues;
   readonly ciRuns: CiRuns;
   readonly summaries: Summaries;
+  readonly failures: Failures;
   readonly signIns: SignIns;
   readonly deliveries: Deliveries;
   readonly cases: Cases;

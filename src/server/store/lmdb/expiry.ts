@@ -237,9 +237,10 @@ function deleteSubset(tables: Tables, key: RunKey): number {
   }
   void tables.builds.remove(key[0]);
   void tables.summaries.remove(key[0]);
+  void tables.failures.remove([build.project, key[0]]);
   // If the build is created again, its runs count as later than all runs of this one.
   void tables.meta.put('lastOrdinal', Math.max(build.recorded, tables.meta.get('lastOrdinal') ?? 0));
   void tables.buildNumbers.remove(buildDigest(build.project, build));
   void tables.buildNumbers.remove(build.id);
-  return 5 + (run.times.length >> 12) + removeFromIndex(tables, build.project, build, key[0]);
+  return 6 + (run.times.length >> 12) + removeFromIndex(tables, build.project, build, key[0]);
 }

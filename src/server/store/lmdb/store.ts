@@ -10,6 +10,7 @@ import { lmdbBuilds } from './builds.js';
 import { lmdbCases } from './cases.js';
 import { lmdbCiRuns } from './ci-runs.js';
 import { lmdbDeliveries } from './deliveries.js';
+import { lmdbFailures } from './failures.js';
 import { lmdbMaintenance } from './maintenance.js';
 import { closeParts, openParts, type Parts, type PartsOptions } from './parts.js';
 import { lmdbPlans } from './plans/plans.js';
@@ -34,6 +35,7 @@ export interface LmdbStore extends Store {
   readonly queues: LmdbQueues;
   readonly ciRuns: ReturnType<typeof lmdbCiRuns>;
   readonly summaries: ReturnType<typeof lmdbSummaries>;
+  readonly failures: ReturnType<typeof lmdbFailures>;
   readonly signIns: ReturnType<typeof lmdbSignIns>;
   readonly deliveries: ReturnType<typeof lmdbDeliveries>;
   readonly cases: ReturnType<typeof lmdbCases>;
@@ -66,6 +68,7 @@ export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE
     queues,
     ciRuns: lmdbCiRuns(parts),
     summaries: lmdbSummaries(parts),
+    failures: lmdbFailures(parts),
     signIns: lmdbSignIns(parts),
     deliveries: lmdbDeliveries(parts),
     cases: lmdbCases(parts),

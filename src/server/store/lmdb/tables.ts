@@ -114,6 +114,8 @@ function tablesIn(root: RootDatabase) {
     forecasts: table<Forecast, string>('forecasts'),
     /** By the number of the build. */
     summaries: table<Summary, number>('summaries'),
+    /** What failed in builds, see store/codecs/failures.ts. */
+    failures: table<Buffer, [project: number, build: number]>('failures', { encoding: 'binary', compression: false }),
     days: table<DaySummary, DayKey>('days'),
     deliveries: table<DeliveryRecord, DeliveryKey>('deliveries'),
     cases: table<CasesRecord, CasesKey>('cases'),

@@ -100,6 +100,10 @@ const kinds: Record<MovedTable, Kind> = {
     rows: ({ summaries }) => rowsOf(summaries, (build, summary) => ({ build, summary: JSON.stringify(summary) })),
     put: ({ build, summary }, { summaries }) => void summaries.put(build, JSON.parse(summary)),
   },
+  failures: {
+    rows: ({ failures }) => rowsOf(failures, ([project, build], record) => ({ build, project, record })),
+    put: ({ build, project, record }, { failures }) => void failures.put([project, build], record),
+  },
   runs: {
     rows: ({ subsets }) =>
       rowsOf(subsets, ([build, node_index, run], record) => ({ build, node_index, run, ...record, test_files: fileCount(record) })),

@@ -26,6 +26,7 @@ export const MOVED = {
       updated_at int8, recorded int4, subsets int4, test_files int8`,
   },
   summaries: { key: 'build', columns: 'build int4, summary text' },
+  failures: { key: 'build', columns: 'build int4, project int4, record bytea' },
   runs: {
     key: 'build, node_index, run',
     columns: `build int4, node_index int4, run int4, id text, created_at int8, ordinal int4, ci_run int8, asked_at int8, has_no_test boolean, test_files int4,

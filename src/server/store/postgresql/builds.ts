@@ -8,20 +8,20 @@ import { fromNames, toNames } from './json.js';
 import { lookUp } from './look-up.js';
 import type { Paths } from './paths.js';
 
-const BUILD = 'key, number, id, project, names, node_total, created_at, updated_at, recorded, subsets, test_files';
+export const BUILD = 'key, number, id, project, names, node_total, created_at, updated_at, recorded, subsets, test_files';
 const HEAD = 'node_index, run, id, created_at, ordinal, ci_run, asked_at, has_no_test, test_files';
 
 /** A client may ask for any page, and for what is before any build. */
 const MAX_INT4 = 2 ** 31 - 1;
 
-interface BuildRow extends Omit<Build, keyof BuildKey> {
+export interface BuildRow extends Omit<Build, keyof BuildKey> {
   key: string;
   node_total: number;
   /** The commit hash and the branch, as JSON. */
   names: string;
 }
 
-function toBuild({ key: _, names, ...row }: BuildRow): Build {
+export function toBuild({ key: _, names, ...row }: BuildRow): Build {
   return { ...row, ...fromNames(names) };
 }
 

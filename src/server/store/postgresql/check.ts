@@ -179,6 +179,7 @@ const OWNED = [
   { table: 'nodes', column: 'ci_run', before: '', owners: { ci_runs: 'id' } },
   { table: 'spared', column: 'ci_run', before: '', owners: { ci_runs: 'id' } },
   { table: 'summaries', column: 'build', before: 0, owners: { builds: 'number' } },
+  { table: 'failures', column: 'build', before: 0, owners: { builds: 'number' } },
 ];
 
 async function* problemsOfOwners(database: Database, seen: Seen): AsyncGenerator<Problem> {

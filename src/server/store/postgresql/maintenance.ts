@@ -67,6 +67,8 @@ const BUILDS = deleted(
     update projects set builds_turn = builds_turn + 1, builds_gone = builds_gone + 1 from locked where projects.id = locked.id
   ), summed as (
     delete from summaries using gone where summaries.build = gone.number
+  ), failed as (
+    delete from failures using gone where failures.build = gone.number
   ), last as (
     insert into ballast (name, value) select 'last_ordinal', max(recorded) from gone having max(recorded) is not null
     on conflict (name) do update set value = greatest(ballast.value, excluded.value)
@@ -146,6 +148,8 @@ const BUILDS_OF_PROJECT = deleted(
     delete from builds using due where builds.number = due.number
   ), summed as (
     delete from summaries using due where summaries.build = due.number
+  ), failed as (
+    delete from failures using due where failures.build = due.number
   ), gone as (
     delete from runs using due where runs.build = due.number returning 1
   )`,

@@ -211,6 +211,9 @@ const STEPS: readonly (readonly string[])[] = [
     // The CI runs that one has proved, as JSON, by sparedKey.
     'create table if not exists spared (ci_run text not null, key text not null, record text not null, primary key (ci_run, key))',
     'create table if not exists summaries (build int4 primary key, summary text not null)',
+    // What failed in builds, see codecs/failures.ts.
+    'create table if not exists failures (build int4 primary key, project int4 not null, record bytea not null)',
+    'create index if not exists failures_project on failures (project, build)',
     `create table if not exists days (
       project int4 not null,
       branch text not null,

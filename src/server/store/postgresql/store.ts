@@ -8,6 +8,7 @@ import { Database } from './connection/database.js';
 import type { DatabaseOptions } from './connection/options.js';
 import { keepStatistics } from './connection/statistics.js';
 import { postgresqlDeliveries } from './deliveries.js';
+import { postgresqlFailures } from './failures.js';
 import { Learner } from './learner.js';
 import { postgresqlMaintenance } from './maintenance.js';
 import { Paths } from './paths.js';
@@ -74,6 +75,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     queues,
     ciRuns: postgresqlCiRuns(database),
     summaries: postgresqlSummaries(database),
+    failures: postgresqlFailures(database),
     deliveries: postgresqlDeliveries(database),
     cases: postgresqlCases(database),
     values: postgresqlValues(database),

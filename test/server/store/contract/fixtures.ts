@@ -4,6 +4,7 @@ import type { BuildKey, NodeKey, QueueKey, SplitKey } from '../../../../src/serv
 import type { CaseReport } from '../../../../src/server/engine/pieces/case-report.js';
 import type { Build } from '../../../../src/server/engine/ports/builds.js';
 import type { SparedCiRun } from '../../../../src/server/engine/ports/ci-runs.js';
+import type { BuildFailures } from '../../../../src/server/engine/ports/failures.js';
 import type { ExpiringKind } from '../../../../src/server/engine/ports/maintenance.js';
 import type { NewQueue } from '../../../../src/server/engine/ports/queues.js';
 import type { Recorded } from '../../../../src/server/engine/ports/recordings.js';
@@ -201,6 +202,22 @@ export const upTo = (count: number): number[] => Array.from({ length: count }, (
 /** A CI run that another one has proved, which saved 90 seconds. */
 export function sparedCiRun(spared: Partial<SparedCiRun> = {}): SparedCiRun {
   return { commit_hash: 'def', branch: 'main', ci_run: '9', asked_at: NOW + DAY, seconds: 90, ...spared };
+}
+
+/** What failed in a build: a flaky file, one that never passed, and an outage of a node. */
+export function buildFailures(failures: Partial<BuildFailures> = {}): BuildFailures {
+  return {
+    at: NOW,
+    outages: [
+      { node_index: 3, files: 12 },
+      { node_index: null, files: 70_000 },
+    ],
+    files: [
+      { path: 1, isFlaky: true, node_index: 9999, seconds: 90.25, later: 600 },
+      { path: 2, isFlaky: false, node_index: 0, seconds: 0, later: 0 },
+    ],
+    ...failures,
+  };
 }
 
 /** The summary of a build that took 100 seconds on two nodes, and ended as its line says. */

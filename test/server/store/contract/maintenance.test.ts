@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { queueKey, splitKey } from '../../../../src/server/engine/keys.js';
 import {
   BUILD,
+  buildFailures,
   buildsOf,
   DAY,
   files,
@@ -110,6 +111,7 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
       await store.queues.repeat(copy, NOW);
       const [build] = await buildsOf(store, project);
       await store.summaries.put(build!, summaryOf());
+      await store.failures.put(build!, buildFailures());
       const links = { job_url: 'https://ci', commit_url: null, diff_url: null };
       const checkout = { tree: 'a'.repeat(40), doubt: null, keys: [] };
       await store.ciRuns.noteNodes([{ id: (await store.queues.find(queue))!.id, node_index: 0, links, checkout, command: null }]);
@@ -120,6 +122,7 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
     const day = Math.floor(NOW / DAY);
     const left = async (i: number, project: number) => ({
       spared: (await store.ciRuns.spared(provingIds[i]!)).length,
+      failures: (await store.failures.newest(project, 10)).length,
       builds: (await buildsOf(store, project)).length,
       splits: [await store.splits.find(keys[i]!.split), await store.splits.find(keys[i]!.fixed)].filter(Boolean).length,
       queues: [await store.queues.find(keys[i]!.queue), await store.queues.find(keys[i]!.copy)].filter(Boolean).length,
@@ -127,12 +130,12 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
       days: (await store.summaries.days(project, null, day - 1, day + 1)).length,
       paths: (await store.timings.all(0, 10)).filter(known => known.project === project).length,
     });
-    const all = { builds: 2, splits: 2, queues: 2, ciRuns: 4, spared: 1, days: 1, paths: 3 };
+    const all = { failures: 1, builds: 2, splits: 2, queues: 2, ciRuns: 4, spared: 1, days: 1, paths: 3 };
     await store.access.deleteProject(gone, NOW + 5);
     expect(await sweep(store, NOW, NOW + 5)).toEqual({});
     expect(await left(0, gone)).toEqual(all);
     const deleted = { ...(await sweep(store, NOW, NOW + 6)) };
-    const none = { builds: 0, splits: 0, queues: 0, ciRuns: 0, spared: 0, days: 0, paths: 0 };
+    const none = { failures: 0, builds: 0, splits: 0, queues: 0, ciRuns: 0, spared: 0, days: 0, paths: 0 };
     expect([await left(0, gone), await left(1, kept)]).toEqual([none, all]);
     expect(deleted).toMatchObject({ split: 2, queue: 2, ci_run: 4, path: 3 });
     // The project itself goes by the next sweep, which finds nothing of it.

@@ -8,6 +8,7 @@ import { testEvent } from '../../../../src/server/engine/webhooks/event.js';
 import { pathsOf } from '../../../harness/planned-paths.js';
 import {
   BUILD,
+  buildFailures,
   caseReport,
   DAY,
   estimates,
@@ -68,7 +69,10 @@ export async function serve(store: Store): Promise<Served> {
   await store.queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
   await store.queues.noteOtherList((await store.queues.find(queue))!, 'another list');
   store.queues.learn(project, 'queue', [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]);
-  for (const known of await store.builds.all(0, 100)) await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
+  for (const known of await store.builds.all(0, 100)) {
+    await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
+    await store.failures.put(known, buildFailures());
+  }
   const unrecorded = { ...BUILD, commit_hash: 'unrecorded' };
   await store.queues.create(queueKey(project, unrecorded, '1'), newQueue(2, listOf(2)), NOW + 4 * DAY);
   for (const ciRun of await store.ciRuns.ofBuild(project, unrecorded)) await store.summaries.putUnrecorded(ciRun, summaryOf());

@@ -67,6 +67,7 @@ const INDEPENDENT = [
   'pendingRuns',
   'queuesOfBuild',
   'summaries',
+  'failures',
   'unrecorded',
   'nodes',
   'spared',
@@ -85,6 +86,7 @@ const REFERENCES = [
   'links',
   'sessions',
   'summaries',
+  'failures',
   'unrecorded',
   'nodes',
   'spared',
@@ -150,6 +152,7 @@ describe('a store', () => {
       'summaries',
       /build that does not exist/,
     ],
+    ['has failures of no build', ({ failures }) => void failures.put([1, 99], Buffer.alloc(10)), 'failures', /build that does not exist/],
     [
       'has a summary without a CI run',
       ({ unrecorded }) => first(unrecorded, summary => summary, [1, NOW, 'nobody']),

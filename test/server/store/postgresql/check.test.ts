@@ -113,6 +113,7 @@ describe.skipIf(cluster === null)('a check of a database', () => {
     ['has nodes without CI runs', `insert into nodes values ('none', 0, 'https://ci', null)`, 'nodes', /no record in ci_runs/],
     ['has spared CI runs without those that prove them', `insert into spared values ('none', '', '{}')`, 'spared', /no record in ci_runs/],
     ['has summaries without builds', `insert into summaries values (99, '{}')`, 'summaries', /no record in builds/],
+    ['has failures without builds', `insert into failures values (99, 1, '')`, 'failures', /no record in builds/],
     ['has pieces without an owner', `insert into pieces values ('nobody', 0, '')`, 'pieces', /no record in splits or queues/],
     ['has a journal without a queue', `insert into journal values ('nobody', 0, 0, '')`, 'journal', /no record in queues/],
     ['has uses without a split', `insert into split_uses values ('nobody', '', 0, 0)`, 'split_uses', /no record in splits/],

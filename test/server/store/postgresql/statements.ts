@@ -57,7 +57,8 @@ export function watched(store: Store): { store: Store; uncalled: () => string[] 
 
 /** Asks a store that served for all that can be asked, of one project, whose number it returns. */
 export async function readAll(store: Store): Promise<number> {
-  const { access, signIns, values, builds, timings, plans, splits, queues, ciRuns, summaries, deliveries, cases, maintenance } = store;
+  const { access, signIns, values, builds, timings, plans, splits, queues, ciRuns, summaries, failures, deliveries, cases, maintenance } =
+    store;
   const { project, queue, split } = await serve(store);
   for (const name of ['projects', 'tokens'] as const) await access[name]();
   await access.project('web');
@@ -126,6 +127,7 @@ export async function readAll(store: Store): Promise<number> {
   await ciRuns.ofTree(project, 'a'.repeat(40), 9);
   await ciRuns.spared(ciRun!.id);
   await ciRuns.newest(project, [build, { ...build, branch: 'next' }]);
+  await failures.newest(project, 10);
   await summaries.get(build.number);
   await summaries.ofBuilds([build.number, build.number + 1]);
   await summaries.unrecorded(project, { from: NOW, before: LATER }, 10);

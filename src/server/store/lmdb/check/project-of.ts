@@ -45,6 +45,7 @@ export function projectsOf({ builds, ciRunKeys, timings }: Tables): FindProject 
     ciRunsOfTree: ([project]) => project,
     unrecorded: ([project]) => project,
     summaries: ofBuild,
+    failures: ([project]) => project,
     days: ([project]) => project,
     deliveries: ([, project]) => project,
     cases: ([project]) => project,

@@ -3,6 +3,7 @@ import { endOfDay } from '../../../engine/days/days.js';
 import { buildDigest } from '../../../engine/keys.js';
 import { problemsOfQueue, problemsOfSplit } from '../../check/plans.js';
 import { type Problem, type ProblemOf, problemOf } from '../../check/problem.js';
+import { decodeFailures } from '../../codecs/failures.js';
 import { pathKey, pathOfKey } from '../../codecs/path-keys.js';
 import type { PartName } from '../../codecs/plan-parts.js';
 import { fileCount, timesOf } from '../../codecs/run-times.js';
@@ -189,6 +190,11 @@ export const checks: Checks = {
   *summaries(number, _, problem, { builds, summaries }) {
     if (!builds.doesExist(number)) yield problem('is of a build that does not exist', () => summaries.remove(number));
   },
+  *failures(key, bytes, problem, { builds, failures }) {
+    const [project, number] = key;
+    if (builds.get(number)?.project !== project) yield problem('is of a build that does not exist', () => failures.remove(key));
+    else decodeFailures(bytes);
+  },
   *days(key, _, problem, parts) {
     const [project, , day] = key;
     if (!parts.projects.doesExist(project)) {
@@ -247,7 +253,7 @@ function unending({ expiry }: Parts, problem: ProblemOf, entry: ExpiryKey): Prob
 
 /** Problems of what a build counts of its runs. */
 function* problemsOfRuns(tables: Tables, number: number, build: BuildRecord, isExpiring: boolean, problem: ProblemOf): Generator<Problem> {
-  const { builds, subsets, summaries, expiry } = tables;
+  const { builds, subsets, summaries, failures, expiry } = tables;
   let [runs, test_files, last, oldest] = [0, 0, 0, build.updated_at];
   for (const { value: run } of subsets.getRange(runsOf(number))) {
     runs += 1;
@@ -263,6 +269,7 @@ function* problemsOfRuns(tables: Tables, number: number, build: BuildRecord, isE
   if (runs === 0) {
     yield problem('has no recorded run', async () => {
       await summaries.remove(number);
+      await failures.remove([build.project, number]);
       await builds.remove(number);
     });
     return;
