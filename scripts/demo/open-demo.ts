@@ -107,8 +107,8 @@ async function makeBuilds(
   try {
     const parts = projects.map(() => 0);
     const jobs = new JobRunner(store, threads, config.workers);
-    const summaryOf = async (build: Build, at: number) =>
-      (await jobs.read('buildSummary', { build, at }, { project: build.project, isPage: false, hasLeft: () => false })).summary;
+    const summaryOf = (build: Build, at: number) =>
+      jobs.read('buildSummary', { build, at }, { project: build.project, isPage: false, hasLeft: () => false });
     const summaries = new Summaries(store, summaryOf, now);
     const noteProgress = (i: number) => (part: number) => {
       parts[i] = part;

@@ -1,7 +1,7 @@
 import type { BuildKey } from '../../src/server/engine/keys.js';
 import type { Build } from '../../src/server/engine/ports/builds.js';
 import type { Store } from '../../src/server/engine/ports/store.js';
-import type { Summary } from '../../src/server/engine/ports/summaries.js';
+import type { SummarizedBuild } from '../../src/server/insight/trends/build-summary.js';
 
 /** Builds whose summaries are written together: the worker threads read only batches that a checkpoint wrote. */
 const TOGETHER = 20;
@@ -14,7 +14,7 @@ export class Summaries {
   /** @param now when the builds have ended, in milliseconds since 1970 */
   constructor(
     readonly store: Store,
-    readonly summaryOf: (build: Build, at: number) => Promise<Summary>,
+    readonly summaryOf: (build: Build, at: number) => Promise<Pick<SummarizedBuild, 'summary' | 'failures'>>,
     readonly now: number,
   ) {}
 
@@ -36,7 +36,9 @@ export class Summaries {
     await Promise.all(
       some.map(async ({ project, build: key }) => {
         const build = (await this.store.builds.find(project, key))!;
-        await this.store.summaries.put(build, await this.summaryOf(build, this.now));
+        const { summary, failures } = await this.summaryOf(build, this.now);
+        await this.store.failures.put(build, failures);
+        await this.store.summaries.put(build, summary);
       }),
     );
   }

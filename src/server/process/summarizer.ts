@@ -67,7 +67,7 @@ export class Summarizer {
    * @param events gets each summary
    */
   constructor(
-    readonly store: Pick<Store, 'access' | 'builds' | 'ciRuns' | 'queues' | 'summaries' | 'maintenance'>,
+    readonly store: Pick<Store, 'access' | 'builds' | 'ciRuns' | 'queues' | 'summaries' | 'failures' | 'maintenance'>,
     readonly jobs: Pick<JobRunner, 'read'>,
     readonly log: Logger,
     readonly now: () => Millis,
@@ -221,12 +221,14 @@ export class Summarizer {
 
   async #write(key: string, { project, build }: Waiting): Promise<void> {
     const read = await this.#read(project, build);
-    const { recorded, ciRun, summary, observed } = read;
+    const { recorded, ciRun, summary, failures, observed } = read;
     // Before the summary is there: it is not made again.
     await this.events.summarized({ project, ...build }, read);
-    if (recorded) await this.store.summaries.put(recorded, summary);
-    // A cancelled CI run that goes on again has a summary.
-    else if (ciRun && (summary.state !== 'running' || (await this.store.summaries.ofUnrecorded(ciRun))))
+    if (recorded) {
+      await this.store.failures.put(recorded, failures);
+      await this.store.summaries.put(recorded, summary);
+      // A cancelled CI run that goes on again has a summary.
+    } else if (ciRun && (summary.state !== 'running' || (await this.store.summaries.ofUnrecorded(ciRun))))
       await this.store.summaries.putUnrecorded(ciRun, summary);
     this.written += 1;
     if (summary.state !== 'running') return this.#learn(project, observed);

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { BuildState } from '../../../src/protocol/build-state.js';
 import { type ProjectBuild, queueKey } from '../../../src/server/engine/keys.js';
+import type { BuildFailures } from '../../../src/server/engine/ports/failures.js';
 import type { Summary } from '../../../src/server/engine/ports/summaries.js';
 import { refusals } from '../../../src/server/engine/refusal.js';
 import { newestSubject } from '../../../src/server/insight/subject.js';
@@ -15,12 +16,16 @@ import {
   WAITING_SUMMARIES,
 } from '../../../src/server/process/summarizer.js';
 import { memoryStore } from '../../harness/memory-store.js';
-import { BUILD, buildsOf, files, NOW, newProject, newQueue, record, summaryOf } from '../store/contract/fixtures.js';
+import { BUILD, buildFailures, buildsOf, files, NOW, newProject, newQueue, record, summaryOf } from '../store/contract/fixtures.js';
 
 const [QUIET, LATEST, REPEAT] = [SUMMARY_QUIET_MILLISECONDS, SUMMARY_LATEST_MILLISECONDS, SUMMARY_REPEAT_MILLISECONDS];
 
 /** A summarizer over a store with one build, whose clocks stand still. It makes summaries with `part`. */
-async function start(part: (build: ProjectBuild) => Partial<Summary> = () => ({}), observed: BatchSums | null = null) {
+async function start(
+  part: (build: ProjectBuild) => Partial<Summary> = () => ({}),
+  observed: BatchSums | null = null,
+  failed: BuildFailures | null = null,
+) {
   const store = memoryStore();
   const project = await newProject(store);
   await record(store, project, files(1));
@@ -31,7 +36,8 @@ async function start(part: (build: ProjectBuild) => Partial<Summary> = () => ({}
     async read(_job: string, { build }: { build: ProjectBuild }) {
       const { recorded, ciRun } = await newestSubject(store, build);
       made.push(build.commit_hash);
-      return { recorded, ciRun, summary: summaryOf({ recorded: recorded?.recorded ?? 0, ...part(build) }), observed };
+      const summary = summaryOf({ recorded: recorded?.recorded ?? 0, ...part(build) });
+      return { recorded, ciRun, summary, failures: failed, observed };
     },
   };
   const logger = openLog('debug', { write: line => log.push(line) });
@@ -61,6 +67,18 @@ it('a summary is written when its build has been quiet for some seconds', async 
   expect(await write(2 * QUIET - 1)).toBe(1);
   expect([summarizer.waiting, summarizer.written]).toEqual([0, 1]);
   expect(await store.summaries.get(build.number)).toEqual(summaryOf({ recorded: 1 }));
+});
+
+it('a summary is written after what failed in its build, so that a crash between both loses neither', async () => {
+  const { store, project, summarizer, write, build } = await start(() => ({}), null, buildFailures());
+  const { put } = store.summaries;
+  store.summaries.put = async (...args) => {
+    expect(await store.failures.newest(project, 1)).toEqual([{ build, failures: buildFailures() }]);
+    await put(...args);
+  };
+  summarizer.recorded(project, BUILD);
+  expect(await write(QUIET)).toBe(1);
+  expect(await store.summaries.get(build.number)).not.toBeNull();
 });
 
 it('a summary of a build that is never quiet is written within a minute', async () => {

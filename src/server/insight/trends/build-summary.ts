@@ -1,10 +1,12 @@
 import { missesFiles } from '../../../protocol/build-state.js';
 import { withJobs } from '../../engine/days/job-times.js';
 import type { ProjectBuild } from '../../engine/keys.js';
+import type { BuildFailures } from '../../engine/ports/failures.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import type { Summary } from '../../engine/ports/summaries.js';
 import { judgementToKeep } from '../../engine/proof/judgement.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
+import { failuresOfBuild } from '../flaky/failures-of-build.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { minutesOf } from '../minutes/minutes.js';
 import { lossesOf } from '../minutes/verdict.js';
@@ -23,6 +25,8 @@ const MOST_CI_RUNS = 20;
 /** The summary of the newest CI run of a build, and what else is read of its timeline at the same time. */
 export interface SummarizedBuild extends Pick<Subject, 'recorded' | 'ciRun'> {
   summary: Summary;
+  /** What failed in its CI runs; null: nothing, or nothing is recorded. */
+  failures: BuildFailures | null;
   /** Sums over its batches, if its queue was one of guesses and so could not observe their cost. */
   observed: BatchSums | null;
   /** Why files are missing, in a sentence; null: none are, or nodes are at work. */
@@ -40,8 +44,9 @@ export async function buildSummary(store: Store, { build, at }: { build: Project
   const jobs = await allJobs(store, subject, timeline, before, at);
   const judgement = ciRun && found.state !== 'running' ? await judgementToKeep(store, ciRun) : null;
   const summary = { ...found, flaky_files: flakyFiles(before, found), ...jobs, judgement };
+  const failures = await failuresOfBuild(store, subject, found.started_at);
   const losses = missesFiles(summary.state) ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
-  return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };
+  return { recorded, ciRun, summary, failures, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };
 }
 
 /** The jobs of all CI runs of a build. Those of older CI runs are taken from the summary before. */
