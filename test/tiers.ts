@@ -33,6 +33,7 @@ export const LONG = [
   'test/node/pieces/{pytest,rspec}.test.js',
   'test/node/runners/{named-pieces,pytest,real-runners}.test.js',
   'test/protocol/foreign-verifier.test.js',
+  'test/server/insight/flaky/simulation.test.js',
   'test/server/insight/what-if/accuracy.test.js',
   'test/server/engine/queue/simulation.test.js',
   'test/server/process/{kill,snapshots}.test.js',

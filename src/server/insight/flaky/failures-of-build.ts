@@ -12,7 +12,7 @@ import { failedPaths, failuresOfRuns, GROUP_FILES, type NodeRun, type RecordedCi
 
 /** The newest CI runs of a build whose outcomes are compared. */
 const CI_RUNS = 20;
-/** The newest builds with failures, among which it is looked up what failed before. */
+/** The newest builds with failures, among which it is looked up which files were flaky before. */
 const BUILDS_BEFORE = 1000;
 
 /** What failed in the recorded runs of a build; null: nothing, or its clients do not tell. @param at when its newest CI run began */
@@ -32,17 +32,17 @@ export async function failuresOfBuild(store: Store, { project, recorded, ciRuns 
   }
   const anyFailed = failedPaths(read);
   if (anyFailed.size === 0) return null;
-  const failedBefore = anyFailed.size < GROUP_FILES ? new Set<number>() : await failedInOthers(store, project, recorded.number);
+  const flakyBefore = anyFailed.size < GROUP_FILES ? new Set<number>() : await flakyInOthers(store, project, recorded.number);
   const found: RecordedCiRun[] = [];
   for (const [i, { ciRun, runs }] of read.entries())
     found.push({ setting: (read.length > 1 && ciRun && (await settingOf(store, ciRun))) || `${i}`, runs });
-  const { outages, files: failed } = failuresOfRuns(found, failedBefore);
+  const { outages, files: failed } = failuresOfRuns(found, flakyBefore);
   return outages.length + failed.length === 0 ? null : { at, outages, files: failed };
 }
 
-async function failedInOthers({ failures }: Pick<Store, 'failures'>, project: number, number: number): Promise<Set<number>> {
+async function flakyInOthers({ failures }: Pick<Store, 'failures'>, project: number, number: number): Promise<Set<number>> {
   const others = (await failures.newest(project, BUILDS_BEFORE)).filter(({ build }) => build.number !== number);
-  return new Set(others.flatMap(other => other.failures.files.map(({ path }) => path)));
+  return new Set(others.flatMap(other => other.failures.files.flatMap(({ path, isFlaky }) => (isFlaky ? path : []))));
 }
 
 /** The runs of each CI run in the order of recording, the newest CI run first. Without known CI runs, by the id that the clients gave. */

@@ -16,7 +16,9 @@ export interface RecordedCiRun {
 
 /** So many files that fail together are a group: three of four flaky tests fail together with others (Parry et al., Systemic Flakiness, 2025). */
 export const GROUP_FILES = 5;
-/** So many files of a CI run are a group, also if each of them had failed before. */
+/** On a node, if so many of them had not been flaky before. Known flaky files may fail at once by chance, another one with them, but not two. */
+const GROUP_UNKNOWN_FILES = 2;
+/** This part of a CI run, and at least so many files, are a group, also if each of them was flaky before. */
 const GROUP_PART = 0.1;
 /** Files of a build that are kept, flaky ones first. */
 const MOST_FILES = 1000;
@@ -44,7 +46,7 @@ function failuresOf(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Failure[] {
   return failures;
 }
 
-/** The paths that failed anywhere. With fewer than `GROUP_FILES`, it does not matter what had failed before. */
+/** The paths that failed anywhere. With fewer than `GROUP_FILES`, it does not matter which were flaky before. */
 export function failedPaths(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Set<number> {
   return pathsOf(failuresOf(ciRuns));
 }
@@ -54,11 +56,11 @@ export function failedPaths(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Set
  * failed in a group tell nothing about themselves.
  *
  * @param ciRuns oldest first
- * @param failedBefore the paths with a failure on record in other builds
+ * @param flakyBefore the paths that were flaky in other builds
  */
-export function failuresOfRuns(ciRuns: readonly RecordedCiRun[], failedBefore: ReadonlySet<number>): Omit<BuildFailures, 'at'> {
+export function failuresOfRuns(ciRuns: readonly RecordedCiRun[], flakyBefore: ReadonlySet<number>): Omit<BuildFailures, 'at'> {
   const all = failuresOf(ciRuns);
-  const { outages, single } = withoutGroups(ciRuns, all, failedBefore);
+  const { outages, single } = withoutGroups(ciRuns, all, flakyBefore);
   const passes = passesOf(ciRuns, pathsOf(single));
   const byPath = groupBy(single, ({ path }) => path);
   const files = [...byPath].flatMap(([path, failures]): FileFailure[] => {
@@ -76,8 +78,11 @@ function pathsOf(failures: readonly Failure[]): Set<number> {
   return new Set(failures.map(({ path }) => path));
 }
 
-/** Takes out what failed in groups: on a node, files that had not failed before; or a part of all files of a CI run. */
-function withoutGroups(ciRuns: readonly RecordedCiRun[], failures: readonly Failure[], failedBefore: ReadonlySet<number>) {
+/**
+ * Takes out what failed in groups: on a node, files that had not all been flaky before; or a part of all files of a CI run. That a file failed
+ * once is no reason to fail beside others: of many files some were broken before.
+ */
+function withoutGroups(ciRuns: readonly RecordedCiRun[], failures: readonly Failure[], flakyBefore: ReadonlySet<number>) {
   const outages: Outage[] = [];
   const single: Failure[] = [];
   for (const ofCiRun of groupBy(failures, ({ ciRun }) => ciRun).values()) {
@@ -88,8 +93,8 @@ function withoutGroups(ciRuns: readonly RecordedCiRun[], failures: readonly Fail
     }
     for (const [node_index, ofNode] of groupBy(ofCiRun, ({ run }) => run.node_index)) {
       const paths = pathsOf(ofNode);
-      const unknown = [...paths].filter(path => !failedBefore.has(path)).length;
-      if (unknown >= GROUP_FILES) outages.push({ node_index, files: paths.size });
+      const unknown = [...paths].filter(path => !flakyBefore.has(path)).length;
+      if (paths.size >= GROUP_FILES && unknown >= GROUP_UNKNOWN_FILES) outages.push({ node_index, files: paths.size });
       else single.push(...ofNode);
     }
   }

@@ -19,7 +19,7 @@ function runOf(node_index: number, minutes: number, files: readonly Ran[]): Node
 }
 
 const ciRun = (runs: readonly NodeRun[], setting = 'list'): RecordedCiRun => ({ setting, runs });
-const found = (ciRuns: readonly RecordedCiRun[], failedBefore: readonly number[] = []) => failuresOfRuns(ciRuns, new Set(failedBefore));
+const found = (ciRuns: readonly RecordedCiRun[], flakyBefore: readonly number[] = []) => failuresOfRuns(ciRuns, new Set(flakyBefore));
 const passed = (from: number, to: number): Ran[] => Array.from({ length: to - from }, (_, i) => [from + i, 'passed'] as const);
 const failed = (from: number, to: number): Ran[] => Array.from({ length: to - from }, (_, i) => [from + i, 'failed'] as const);
 
@@ -158,12 +158,16 @@ describe('a file that failed', () => {
 describe('a group of failures is an outage, and teaches nothing', () => {
   const others = runOf(1, 1, passed(100, 200));
 
-  it('if five files without a failure on record failed on a node', () => {
+  it('if five files failed on a node, of which two had not been flaky before', () => {
     const again = ciRun([runOf(0, 60, passed(0, 6)), others]);
     expect(found([ciRun([runOf(0, 1, failed(0, 5)), others]), again])).toEqual({ outages: [{ node_index: 0, files: 5 }], files: [] });
     // The other ones that failed on that node are part of it.
     expect(found([ciRun([runOf(0, 1, failed(0, 6)), others]), again], [5])).toEqual({ outages: [{ node_index: 0, files: 6 }], files: [] });
     expect(found([ciRun([runOf(0, 1, failed(0, 5)), others]), again], [4])).toMatchObject({
+      outages: [{ node_index: 0, files: 5 }],
+      files: [],
+    });
+    expect(found([ciRun([runOf(0, 1, failed(0, 5)), others]), again], [1, 2, 3, 4])).toMatchObject({
       outages: [],
       files: Array(5).fill({ isFlaky: true }),
     });
@@ -178,7 +182,7 @@ describe('a group of failures is an outage, and teaches nothing', () => {
     expect(found([ciRun([runOf(0, 1, tried), others])])).toEqual({ outages: [{ node_index: 0, files: 5 }], files: [] });
   });
 
-  it('if more than a tenth of a CI run failed, at least five files, although each had failed before', () => {
+  it('if more than a tenth of a CI run failed, at least five files, although each was flaky before', () => {
     const run = (files: number) => [
       ciRun([runOf(0, 1, [...failed(0, 3), ...passed(10, 20)]), runOf(1, 1, [...failed(3, files), ...passed(20, 60)])]),
     ];

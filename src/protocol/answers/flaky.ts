@@ -1,0 +1,62 @@
+import type { Price } from '../project-settings.js';
+import type { Count, Timestamp, Uuid } from '../scalars.js';
+
+/**
+ * `suspected`: it was flaky at one commit. `flaky`: at several. `healing`: it has not been for longer than it usually takes. `healed`: for three times
+ * as long. `failing`: it failed at the last two commits of the default branch, and did not pass.
+ */
+export type FlakyState = 'suspected' | 'flaky' | 'healing' | 'healed' | 'failing';
+
+/** GET /v1/flaky: files that failed and passed at the same commit, by what they cost. */
+export interface FlakyAnswer {
+  /** The oldest build with a failure that counts; null: none does. */
+  since: Timestamp | null;
+  /** False: the clients of the newest builds do not tell which files failed, so no file is known to be flaky. */
+  tells_outcomes: boolean;
+  /** What cost most comes first, healed files last. */
+  files: FlakyFile[];
+  /** Number of all such files. */
+  file_count: Count;
+  /** Files that failed together, which tells nothing about them, the newest build first. */
+  outages: FlakyOutage[];
+}
+
+export interface FlakyFile {
+  path: string;
+  state: FlakyState;
+  /** Builds in which it was flaky, and their commits. */
+  flakes: Count;
+  commits: Count;
+  /** The part of the builds in which it is flaky, from 0 to 1, and the interval that has it with a probability of 90 %. */
+  rate: number;
+  low: number;
+  high: number;
+  /** Builds since it was last flaky, and how many of them heal it; null: it never was. */
+  clean: { builds: Count; of: Count } | null;
+  /** Of `failing`: the first build in which it failed, of those that follow each other; null: it is not. */
+  failing_since: FlakyBuild | null;
+  /** Seconds that nodes ran again because of it. */
+  seconds: number;
+  /** What these cost; null: the project has no price. */
+  cost: Price | null;
+  /** Seconds by which builds ended later because of it. */
+  later: number;
+  /** The nodes on which it failed in builds in which it was flaky, at most 20. */
+  nodes: Count[];
+  /** The last build in which it was flaky, or else failed. */
+  last: FlakyBuild;
+}
+
+export interface FlakyBuild {
+  build_id: Uuid;
+  commit_hash: string;
+  branch: string;
+  at: Timestamp;
+}
+
+export interface FlakyOutage extends FlakyBuild {
+  /** The node on which the files failed; null: they are more than a tenth of the files of a CI run. */
+  node_index: Count | null;
+  /** Number of files that failed. */
+  files: Count;
+}

@@ -1,0 +1,178 @@
+import { groupBy } from '../../../base/group-by.js';
+import { rounded, wholeMilliseconds } from '../../../base/rounding.js';
+import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
+import type { FlakyAnswer, FlakyBuild, FlakyFile } from '../../../protocol/answers/flaky.js';
+import { hasEndedComplete } from '../../../protocol/build-state.js';
+import { limits } from '../../../protocol/limits.js';
+import { fileOfPiece } from '../../../protocol/piece-path.js';
+import { type PriceSettings, priceOf } from '../../../protocol/price.js';
+import { settingsOf } from '../../engine/access.js';
+import type { Build } from '../../engine/ports/builds.js';
+import type { FailedBuild, FileFailure } from '../../engine/ports/failures.js';
+import type { Millis, Store } from '../../engine/ports/store.js';
+import { isOutOfDate } from '../../engine/ports/summaries.js';
+import { completeBuilds } from '../trends/build-trend.js';
+import { type Trend, withSummaries } from '../trends/summary.js';
+import { type BuildsOfDay, cleanBuilds, rateAt, stateOf } from './file-state.js';
+
+/** The newest builds with failures that are read. */
+const FAILED_BUILDS = 5000;
+const OUTAGES = 50;
+const NODES = 20;
+/** A file is failing that failed at so many commits in a row. */
+const FAILING_COMMITS = 2;
+/** The newest builds of which it is looked up whether their clients tell outcomes. */
+const BUILDS_ASKED = 3;
+
+export interface FlakySubject {
+  project: number;
+  limit: number;
+  now: Millis;
+}
+
+/** A file in a build in which it failed. */
+interface Event {
+  build: Build;
+  at: Millis;
+  file: FileFailure;
+}
+
+/** A commit of the default branch, and the paths that failed in all of its builds. */
+export interface DecidedCommit {
+  build: Build;
+  failed: ReadonlySet<number>;
+}
+
+/** The flaky and the failing files of a project. It reads what failed, and a summary of each day: no recorded run. */
+export async function flakyFiles(store: Store, { project, limit, now }: FlakySubject): Promise<Trend<FlakyAnswer>> {
+  const today = Math.floor(now / DAY_MILLISECONDS);
+  const [settings, failed, days] = await Promise.all([
+    settingsOf(store.access, project),
+    store.failures.newest(project, FAILED_BUILDS),
+    store.summaries.days(project, null, today - limits.trendDays + 1, today),
+  ]);
+  const { commits, outdated } = await decidedCommits(store, project, failed);
+  const events = failed.flatMap(({ build, failures: { at, files } }) => files.map((file): Event => ({ build, at, file })));
+  const failing = failingSince(commits);
+  const listed = new Set([...events.flatMap(({ file }) => (file.isFlaky ? file.path : [])), ...failing.keys()]);
+  const names = new Map(await Promise.all([...listed].map(async path => [path, fileOfPiece(await store.builds.path(path))] as const)));
+  const known = { days: days.map(day => ({ day: day.day, builds: completeBuilds(day) })), settings, failing, now };
+  const files = filesOf(
+    events.filter(({ file }) => listed.has(file.path)),
+    names,
+    known,
+  );
+  const oldest = failed.at(-1);
+  const answer = {
+    since: oldest ? timestamp(oldest.build.created_at) : null,
+    tells_outcomes: failed.length > 0 || days.some(({ sums }) => sums.passed > 0) || (await tellsOutcomes(store, project)),
+    files: files.slice(0, limit),
+    file_count: files.length,
+    outages: outagesOf(failed),
+  };
+  return { answer, outdated };
+}
+
+export interface Known {
+  days: readonly BuildsOfDay[];
+  settings: PriceSettings;
+  /** By path: see failingSince. */
+  failing: ReadonlyMap<number, Build>;
+  now: Millis;
+}
+
+/** @param names of the files of paths, of which several may be pieces of one file */
+export function filesOf(events: readonly Event[], names: ReadonlyMap<number, string>, known: Known): FlakyFile[] {
+  const files = [...groupBy(events, ({ file }) => names.get(file.path)!)].flatMap(([path, own]) => fileOf(path, own, known) ?? []);
+  const isHealed = ({ state }: FlakyFile) => Number(state === 'healed');
+  return files.sort((a, b) => isHealed(a) - isHealed(b) || b.seconds - a.seconds || b.rate - a.rate || (a.path < b.path ? -1 : 1));
+}
+
+/** @param events of one file, the last created build first. Null: it is neither flaky nor failing */
+function fileOf(path: string, events: readonly Event[], { days, settings, failing, now }: Known): FlakyFile | null {
+  const builds = [...groupBy(events, ({ build }) => build.number).values()];
+  const flaky = builds.filter(own => own.some(({ file }) => file.isFlaky)).map(own => own.filter(({ file }) => file.isFlaky));
+  const evidence = {
+    flakes: flaky.map(([event]) => ({ at: event!.at, commit_hash: event!.build.commit_hash })),
+    undecided: builds.filter(own => own.every(({ file }) => !file.isFlaky)).map(([event]) => event!.at),
+  };
+  const since = events.map(({ file }) => failing.get(file.path)).find(build => build !== undefined);
+  const clean = cleanBuilds(evidence, days);
+  const state = stateOf(evidence, clean, since !== undefined);
+  if (!state) return null;
+  const all = flaky.flat();
+  const { rate, low, high } = rateAt(now, evidence, days);
+  const sumOf = (name: 'seconds' | 'later') => wholeMilliseconds(all.reduce((sum, { file }) => sum + file[name], 0));
+  const seconds = sumOf('seconds');
+  return {
+    path,
+    state,
+    flakes: flaky.length,
+    commits: new Set(evidence.flakes.map(({ commit_hash }) => commit_hash)).size,
+    ...{ rate: rounded(rate), low: rounded(low), high: rounded(high) },
+    clean,
+    failing_since: since ? buildOf(since, since.created_at) : null,
+    seconds,
+    // No job was needed for it alone: neither a set-up nor a step of billing is counted.
+    cost: priceOf({ ...settings, setup: null, billing_step: null }, [[seconds, 1]]),
+    later: sumOf('later'),
+    nodes: [...new Set(all.map(({ file }) => file.node_index))].sort((a, b) => a - b).slice(0, NODES),
+    last: buildOf((all[0] ?? events[0]!).build, (all[0] ?? events[0]!).at),
+  };
+}
+
+function buildOf({ id, commit_hash, branch }: Build, at: Millis): FlakyBuild {
+  return { build_id: id, commit_hash, branch, at: timestamp(at) };
+}
+
+function outagesOf(failed: readonly FailedBuild[]): FlakyAnswer['outages'] {
+  return failed
+    .flatMap(({ build, failures: { at, outages } }) => outages.map(outage => ({ ...buildOf(build, at), ...outage })))
+    .slice(0, OUTAGES);
+}
+
+/** The newest commits of the default branch that tell what fails, the newest first. An outage hides what failed besides. */
+async function decidedCommits(
+  store: Store,
+  project: number,
+  failed: readonly FailedBuild[],
+): Promise<{ commits: DecidedCommit[]; outdated: Build[] }> {
+  const branch = (await store.access.project(project))?.default_branch ?? null;
+  if (branch === null) return { commits: [], outdated: [] };
+  const byBuild = new Map(failed.map(({ build, failures }) => [build.number, failures]));
+  const outdated: Build[] = [];
+  const commits = new Map<string, DecidedCommit>();
+  for (const { build, summary } of await withSummaries(
+    store,
+    await store.builds.list(project, { branch }, { limit: limits.trendBuilds }),
+  )) {
+    if (isOutOfDate(build, summary)) outdated.push(build);
+    const failures = byBuild.get(build.number);
+    if (!summary || !hasEndedComplete(summary.state) || (failures?.outages.length ?? 0) > 0) continue;
+    const ofBuild = new Set(failures?.files.flatMap(({ path, isFlaky }) => (isFlaky ? [] : path)));
+    const { build: newest, failed: before } = commits.get(build.commit_hash) ?? { build, failed: ofBuild };
+    commits.set(build.commit_hash, { build: newest, failed: new Set([...ofBuild].filter(path => before.has(path))) });
+  }
+  return { commits: [...commits.values()], outdated };
+}
+
+/** The paths that failed at each of the newest commits, with the first build of the row. */
+export function failingSince(commits: readonly DecidedCommit[]): Map<number, Build> {
+  const failing = new Map<number, Build>();
+  for (const path of commits[0]?.failed ?? []) {
+    const passed = commits.findIndex(({ failed }) => !failed.has(path));
+    const row = passed === -1 ? commits.length : passed;
+    if (row >= FAILING_COMMITS) failing.set(path, commits[row - 1]!.build);
+  }
+  return failing;
+}
+
+/** Reports whether a client of one of the newest builds told how a file ended. */
+async function tellsOutcomes({ builds }: Pick<Store, 'builds'>, project: number): Promise<boolean> {
+  for (const { number } of await builds.list(project, {}, { limit: BUILDS_ASKED })) {
+    const [head] = await builds.runs(number);
+    const times = head && (await builds.times(number, head));
+    if (times?.outcomes.some(outcome => outcome !== 0)) return true;
+  }
+  return false;
+}
