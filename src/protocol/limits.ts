@@ -78,6 +78,8 @@ export const limits = {
   trendTestFiles: 6_000_000,
   /** Files in an answer of a trend. */
   trendFilesPerPage: 1000,
+  /** Files in an answer about flaky files. */
+  flakyFiles: 1000,
   /** Numbers of nodes in a request to play a build. */
   playedVariants: 64,
   /** The largest of these numbers. */

@@ -25,6 +25,7 @@ import {
 import { CUT_CHARACTERS_PER_QUEUE } from '../../src/server/engine/suites/cut-suite.js';
 import { POOLED_TEST_FILES } from '../../src/server/engine/suites/plan-suite.js';
 import { DRAIN_RECEIVING_SECONDS, DRAIN_SECONDS } from '../../src/server/http/server.js';
+import { FAILED_BUILDS, OUTAGES } from '../../src/server/insight/flaky/flaky-files.js';
 import { FILES_TO_CUT, PIECES_PER_FILE } from '../../src/server/planning/cutting/cut.js';
 import { settings } from '../../src/server/process/settings.js';
 import { WAITING_SUMMARIES } from '../../src/server/process/summarizer.js';
@@ -59,6 +60,7 @@ const rows: Record<string, number[]> = {
   'failed test cases that are stored': [limits.failedCasesPerBatch, limits.failedCaseCharactersPerQueue],
   '`GET /build_distributions/last`': [limits.mergedTestFiles, limits.mergedCharacters],
   '`GET /trends/files`': [limits.trendBuilds, limits.trendTestFiles],
+  '`GET /flaky`': [FAILED_BUILDS, limits.flakyFiles, OUTAGES],
   'builds that wait for their summary': [WAITING_SUMMARIES],
   'deliveries of one project': [WAITING_DELIVERIES_PER_PROJECT],
   'text of a [setting': [limits.settingMaxCharacters, limits.linkMaxCharacters],

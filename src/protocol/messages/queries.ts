@@ -88,6 +88,12 @@ export interface FileHistoryQuery {
   branch?: OptionalText;
 }
 
+/** Query of GET /v1/flaky */
+export interface FlakyQuery {
+  /** Default: 1000. */
+  limit?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.flakyFiles>;
+}
+
 /** Query of GET /v1/trends/nodes */
 export interface NodeTrendsQuery {
   /** Without it, all branches. */

@@ -17,6 +17,7 @@ import { failedPaths } from '../engine/queues.js';
 import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
 import { linksOf } from '../insight/build-links.js';
 import { comparisonOf } from '../insight/comparison/comparison.js';
+import { flakyFiles } from '../insight/flaky/flaky-files.js';
 import { forecastOf } from '../insight/forecast.js';
 import { explainMinutes } from '../insight/minutes/explained-minutes.js';
 import { addFailedCases } from '../insight/minutes/failed-cases.js';
@@ -214,6 +215,7 @@ export const reads = {
   fileTrends: trend(fileTrends),
   fileHistory: trend(fileHistory),
   nodeTrends: trend(nodeTrends),
+  flakyFiles: trend(flakyFiles),
   /** A list of builds. One that is sorted, or has builds with failures only, may read many summaries. */
   buildLines: (store: Store, { project, request, order, now }: LinesQuestion) =>
     order ? sortedLines(store, project, request, order, now) : buildLines(store, project, request, now),

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import type { FlakyAnswer } from '../../../src/protocol/answers/flaky.js';
+import { noSettings } from '../../../src/protocol/project-settings.js';
+import { createProject } from '../../../src/server/engine/access.js';
 import type { BuildFailures } from '../../../src/server/engine/ports/failures.js';
+import { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { manyPaths, record, startSplit } from '../../harness/messages.js';
 import { startServer } from '../../harness/server.js';
 
 const SUITE = manyPaths(30);
-const [A] = SUITE as [string];
+const [A, B, C] = SUITE as [string, string, string];
 
 interface CiRun {
   /** The outcomes of files that did not pass. */
@@ -47,7 +51,13 @@ async function begin() {
     return (await server.store.failures.newest(1, 100)).map(({ failures }) => failures);
   };
   const numberOf = async (path: string) => (await server.store.builds.pathNumber(1, path))!;
-  return { clock, server, play, kept, numberOf };
+  const flaky = async (query = ''): Promise<FlakyAnswer> => {
+    await server.service.summarize();
+    const { status, json } = await server.get(`/v1/flaky${query}`);
+    expect(status).toBe(200);
+    return json as FlakyAnswer;
+  };
+  return { clock, server, play, kept, numberOf, flaky };
 }
 
 describe('what failed in a build', () => {
@@ -103,5 +113,107 @@ describe('what failed in a build', () => {
     const { play, kept } = await begin();
     await play({ tells: false });
     expect(await kept()).toEqual([]);
+  });
+});
+
+describe('GET /v1/flaky', () => {
+  const GREEN = (commit_hash: string) => ({ commit_hash });
+
+  it('lists flaky files with their rate, their price and their builds, as the requests say', async () => {
+    const { clock, server, play, flaky } = await begin();
+    await server.store.access.replaceSettings(1, noSettings, { ...noSettings, price: { amount: 6, currency: 'USD' } });
+    const began = clock.now();
+    for (let i = 0; i < 7; i++) await play(GREEN(`c${i}`));
+    const flake = { commit_hash: 'f1', outcomes: { [A]: 'failed', [B]: 'failed' } };
+    await play(flake);
+    clock.advance({ seconds: 540 });
+    await play(GREEN('f1'));
+    await play({ commit_hash: 'f2', outcomes: { [A]: 'flaky' } });
+    const { files, ...rest } = await flaky();
+    const builds = (await server.get('/v1/builds')).json.data as { id: string; commit_hash: string }[];
+    const idOf = (commit: string) => builds.find(({ commit_hash }) => commit_hash === commit)!.id;
+    expect(rest).toEqual({ since: expect.any(String) as string, tells_outcomes: true, file_count: 2, outages: [] });
+    // A CI run of 30 seconds was needed for both: 15 seconds, and 5 of 10 minutes, of each. What the test runner tried again has no time.
+    const price = { seconds: 15, cost: { amount: 1.5, currency: 'USD' }, later: 300 };
+    expect(files).toMatchObject([
+      { path: A, state: 'flaky', flakes: 2, commits: 2, ...price, last: { build_id: idOf('f2'), commit_hash: 'f2', branch: 'main' } },
+      { path: B, state: 'suspected', flakes: 1, commits: 1, ...price, last: { build_id: idOf('f1'), commit_hash: 'f1' } },
+    ]);
+    const age = (commit: string) => Date.parse(files.find(({ last }) => last.commit_hash === commit)!.last.at);
+    // 9 builds on one day, which count half after 14 days.
+    const weight = (at: number) => 2 ** ((at - clock.now()) / (14 * 86_400_000));
+    const n = 9 * weight(began);
+    expect(files[0]!.rate).toBeCloseTo((weight(age('f1')) + weight(age('f2')) + 0.5) / (n + 1), 3);
+    expect(files[1]!.rate).toBeCloseTo((weight(age('f1')) + 0.5) / (n + 1), 3);
+    for (const { rate, low, high, failing_since } of files) expect([low < rate, rate < high, failing_since]).toEqual([true, true, null]);
+    expect((await flaky('?limit=1')).files).toEqual(files.slice(0, 1));
+  });
+
+  it('heals a file that is clean for long enough, and lists it last', async () => {
+    const { clock, play, flaky } = await begin();
+    for (let i = 0; i < 4; i++) await play(GREEN(`c${i}`));
+    await play({ commit_hash: 'f1', outcomes: { [A]: 'failed' } });
+    await play(GREEN('f1'));
+    await play({ commit_hash: 'f2', outcomes: { [B]: 'flaky' } });
+    const stateOfA = async () =>
+      (await flaky()).files.map(({ path, state, clean }) => ({ path, state, clean })).find(({ path }) => path === A)!;
+    expect(await stateOfA()).toEqual({ path: A, state: 'suspected', clean: { builds: 0, of: 14 } });
+    clock.advance({ days: 1 });
+    for (let i = 0; i < 5; i++) await play(GREEN(`d${i}`));
+    expect(await stateOfA()).toMatchObject({ state: 'healing', clean: { builds: 5, of: 14 } });
+    for (let i = 0; i < 9; i++) await play({ commit_hash: `e${i}`, ...(i === 8 && { outcomes: { [B]: 'flaky' } }) });
+    expect(await stateOfA()).toMatchObject({ state: 'healed', clean: { builds: 14, of: 14 } });
+    expect((await flaky()).files.map(({ path }) => path)).toEqual([B, A]);
+  });
+
+  it('tells since when a file fails on the default branch, until it passes', async () => {
+    const { play, flaky } = await begin();
+    const broken = { outcomes: { [C]: 'failed' } };
+    await play(GREEN('c0'));
+    await play({ commit_hash: 'c1', ...broken });
+    await play({ commit_hash: 'x', branch: 'other', ...broken });
+    expect((await flaky()).files).toEqual([]);
+    await play({ commit_hash: 'c2', ...broken });
+    await play({ commit_hash: 'c3', ...broken });
+    const failing = {
+      path: C,
+      state: 'failing',
+      flakes: 0,
+      clean: null,
+      seconds: 0,
+      failing_since: { commit_hash: 'c1' },
+      last: { commit_hash: 'c3' },
+    };
+    expect((await flaky()).files).toMatchObject([failing]);
+    await play(GREEN('c4'));
+    expect((await flaky()).files).toEqual([]);
+  });
+
+  it('shows an outage as one, and lists none of its files', async () => {
+    const { play, flaky } = await begin();
+    const { parts } = await play(GREEN('c0'));
+    await play({ commit_hash: 'c1', outcomes: Object.fromEntries(parts[1]!.map(path => [path, 'failed'])) });
+    await play(GREEN('c1'));
+    const { files, outages } = await flaky();
+    expect(files).toEqual([]);
+    expect(outages).toMatchObject([{ commit_hash: 'c1', branch: 'main', node_index: null, files: 15 }]);
+  });
+
+  it('says that the clients do not tell what failed', async () => {
+    const { play, flaky } = await begin();
+    expect(await flaky()).toEqual({ since: null, tells_outcomes: false, files: [], file_count: 0, outages: [] });
+    await play({ tells: false });
+    expect(await flaky()).toMatchObject({ tells_outcomes: false, files: [] });
+    await play();
+    expect(await flaky()).toMatchObject({ tells_outcomes: true, files: [] });
+  });
+
+  it('refuses a limit that is none, and has nothing of other projects', async () => {
+    const { server, play } = await begin();
+    await play({ outcomes: { [A]: 'flaky' } });
+    await server.service.summarize();
+    expect(await server.get('/v1/flaky?limit=1001')).toMatchObject({ status: 422 });
+    const { token } = await createProject(server.store.access, 'other', 0);
+    expect((await new Client(server.url, token).get('/v1/flaky')).json).toMatchObject({ files: [], outages: [] });
   });
 });

@@ -2,6 +2,7 @@ import typia from 'typia';
 import type * as dsse from '../../../base/dsse.js';
 import type * as comparison from '../../../protocol/answers/comparison.js';
 import type * as completenessAnswer from '../../../protocol/answers/completeness.js';
+import type * as flaky from '../../../protocol/answers/flaky.js';
 import type * as minutes from '../../../protocol/answers/minutes.js';
 import type * as proofAnswer from '../../../protocol/answers/proof.js';
 import type * as timeline from '../../../protocol/answers/timeline.js';
@@ -83,6 +84,8 @@ const { schemas: allSchemas } = typia.json.schemas<
     trends.FileTrends,
     queries.FileHistoryQuery,
     trends.FileHistory,
+    queries.FlakyQuery,
+    flaky.FlakyAnswer,
     queries.NodeTrendsQuery,
     trends.NodeTrends,
     whatIf.WhatIfQuery,

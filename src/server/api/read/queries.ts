@@ -7,6 +7,7 @@ import type {
   ComparisonQuery,
   FileHistoryQuery,
   FileTrendsQuery,
+  FlakyQuery,
   NodeTrendsQuery,
   TraceQuery,
   WhyQuery,
@@ -24,6 +25,7 @@ export const toBuildLinesQuery = reader(typia.misc.literals<keyof BuildLinesQuer
 export const toBuildTrendQuery = reader(typia.misc.literals<keyof BuildTrendQuery>(), typia.createValidate<BuildTrendQuery>(), dated);
 export const toFileTrendsQuery = reader(typia.misc.literals<keyof FileTrendsQuery>(), typia.createValidate<FileTrendsQuery>(), form);
 export const toFileHistoryQuery = reader(typia.misc.literals<keyof FileHistoryQuery>(), typia.createValidate<FileHistoryQuery>(), form);
+export const toFlakyQuery = reader(typia.misc.literals<keyof FlakyQuery>(), typia.createValidate<FlakyQuery>(), form);
 export const toNodeTrendsQuery = reader(typia.misc.literals<keyof NodeTrendsQuery>(), typia.createValidate<NodeTrendsQuery>(), form);
 
 /** The day of a date in whole days since 1970; NaN: there is no such day. */

@@ -19,6 +19,7 @@ import {
   toBuildTrendQuery,
   toFileHistoryQuery,
   toFileTrendsQuery,
+  toFlakyQuery,
   toNodeTrendsQuery,
 } from '../read/queries.js';
 import type { TrendJson } from '../reads.js';
@@ -58,6 +59,12 @@ async function trendOfNodes(context: Context, request: Request): Promise<Answer>
   const { branch = null, node_total = null } = toNodeTrendsQuery(decodeQuery(request.query));
   const subject = { project: asker.project, branch, node_total, builds: limits.trendBuilds };
   return trend(context, await context.jobs.read('nodeTrends', subject, asker));
+}
+
+async function flaky(context: Context, request: Request): Promise<Answer> {
+  const asker = await askerOf(context, request);
+  const { limit = limits.flakyFiles } = toFlakyQuery(decodeQuery(request.query));
+  return trend(context, await context.jobs.read('flakyFiles', { project: asker.project, limit, now: context.now() }, asker));
 }
 
 function trend({ summarizer }: Context, { json: body, outdated }: TrendJson): Answer {
@@ -137,5 +144,14 @@ export const trends = [
     description: 'Over the last 100 builds with the same number of nodes.',
     query: 'NodeTrendsQuery',
     responses: { '200': response('The nodes by index.', { schemas: ['NodeTrends'] }) },
+  }),
+  get('/v1/flaky', flaky, {
+    operationId: 'listFlakyFiles',
+    tag: 'Trends',
+    summary: 'List the flaky files of the project, by what they cost.',
+    description:
+      'Files that failed and passed at the same commit, and those that fail at the last two commits of the default branch. Read of the newest 5,000 builds in which something failed. It is known some seconds after a run of a build was recorded.',
+    query: 'FlakyQuery',
+    responses: { '200': response('The files, what cost most first, and the newest 50 outages.', { schemas: ['FlakyAnswer'] }) },
   }),
 ];

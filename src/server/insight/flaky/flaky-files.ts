@@ -16,8 +16,8 @@ import { type Trend, withSummaries } from '../trends/summary.js';
 import { type BuildsOfDay, cleanBuilds, rateAt, stateOf } from './file-state.js';
 
 /** The newest builds with failures that are read. */
-const FAILED_BUILDS = 5000;
-const OUTAGES = 50;
+export const FAILED_BUILDS = 5000;
+export const OUTAGES = 50;
 const NODES = 20;
 /** A file is failing that failed at so many commits in a row. */
 const FAILING_COMMITS = 2;
@@ -167,11 +167,11 @@ export function failingSince(commits: readonly DecidedCommit[]): Map<number, Bui
   return failing;
 }
 
-/** Reports whether a client of one of the newest builds told how a file ended. */
+/** Reports whether the client that recorded last in one of the newest builds told how a file ended. */
 async function tellsOutcomes({ builds }: Pick<Store, 'builds'>, project: number): Promise<boolean> {
   for (const { number } of await builds.list(project, {}, { limit: BUILDS_ASKED })) {
-    const [head] = await builds.runs(number);
-    const times = head && (await builds.times(number, head));
+    const [last] = (await builds.runs(number)).sort((a, b) => b.ordinal - a.ordinal);
+    const times = last && (await builds.times(number, last));
     if (times?.outcomes.some(outcome => outcome !== 0)) return true;
   }
   return false;
