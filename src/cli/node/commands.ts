@@ -25,6 +25,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
   addProved(program, context);
   addPlan(program, context);
   addSummary(program, context);
+  addFlaky(program, context);
   addDoctor(program, context);
   addAgain(program, context);
   addMcp(program, context);
@@ -231,6 +232,13 @@ function addSummary(program: Command, context: NodeContext): void {
     .option('--comment', 'also write it to the pull request or merge request of this job, in one comment that each run updates')
     .option('--json', 'print one JSON object')
     .action(async (build: string | undefined, flags) => (await import('./summary.js')).summary(build, clientOptions(flags, context)));
+}
+
+function addFlaky(program: Command, context: NodeContext): void {
+  addNodeCommand(program, 'flaky', 'list the flaky test files of the project by what they cost, and outages', [])
+    .option('--limit <number>', 'the most test files to list', wholeNumber('test files', 1), 50)
+    .option('--json', 'print the answer as one JSON object')
+    .action(async flags => (await import('./flaky.js')).flaky(clientOptions(flags, context)));
 }
 
 function addDoctor(program: Command, { environment, testCommand }: NodeContext): void {

@@ -1,0 +1,61 @@
+import { durationText } from '../../base/duration.js';
+import { pluralize } from '../../base/plural.js';
+import { print, printToStderr } from '../../base/terminal.js';
+import { parseFlaky, type ReceivedFlaky } from '../../node/client/answers.js';
+import { Api } from '../../node/client/api.js';
+import { priceText } from '../../protocol/price.js';
+import { exitCodes } from '../process/exit.js';
+import type { ClientOptions } from './options.js';
+
+export interface FlakyOptions extends ClientOptions {
+  limit: number;
+  json?: true;
+}
+
+const HEAD = ['state', 'rate', '90 %', 'flakes', 'run again', 'cost', 'later', 'nodes'];
+
+/** Prints the flaky files of the project by what they cost. Exit code 3: the server could not be asked. */
+export async function flaky(options: FlakyOptions): Promise<void> {
+  try {
+    const answer = await new Api(options).get(`/v1/flaky?limit=${options.limit}`, parseFlaky);
+    if (options.json) print(JSON.stringify(answer));
+    else for (const line of linesOf(answer)) print(line);
+  } catch (error) {
+    if (!(error instanceof Error && 'exitCode' in error)) throw error;
+    printToStderr(`cannot list the flaky files: ${error.message}`);
+    process.exitCode = exitCodes.server;
+  }
+}
+
+function linesOf({ files, file_count, since, tells_outcomes, outages }: ReceivedFlaky): string[] {
+  if (!tells_outcomes) return ['the clients of the newest builds do not tell which test files failed, so none is known to be flaky'];
+  const of = since === null ? '' : ` since ${since.slice(0, 10)}`;
+  if (files.length === 0) return [`no flaky test file is known${of}`, ...outages.map(outageText)];
+  const rows = [HEAD, ...files.map(cellsOf)];
+  const widths = HEAD.map((_, column) => Math.max(...rows.map(cells => cells[column]!.length)));
+  const paths = ['test file', ...files.map(({ path }) => path)];
+  const table = rows.map((cells, i) => [...cells.map((cell, column) => cell.padEnd(widths[column]!)), paths[i]].join('  '));
+  const left = file_count - files.length;
+  return [...table, ...(left > 0 ? [`and ${pluralize(left, 'test file')} that cost less: give --limit`] : []), ...outages.map(outageText)];
+}
+
+function cellsOf({ state, clean, failing_since, rate, low, high, flakes, seconds, cost, later, nodes }: ReceivedFlaky['files'][number]) {
+  const isHealing = clean && (state === 'healing' || state === 'healed');
+  const more = failing_since
+    ? ` since ${failing_since.commit_hash.slice(0, 10)}`
+    : isHealing
+      ? `, clean ${clean.builds} of ${clean.of}`
+      : '';
+  const known = flakes > 0 ? [percent(rate), `${percent(low)} to ${percent(high)}`] : ['-', '-'];
+  const time = (each: number) => (each > 0 ? durationText(each) : '-');
+  return [`${state}${more}`, ...known, String(flakes), time(seconds), cost ? priceText(cost) : '-', time(later), nodes.join(' ') || '-'];
+}
+
+function percent(part: number): string {
+  return `${(100 * part).toFixed(1)} %`;
+}
+
+function outageText({ at, commit_hash, branch, node_index, files }: ReceivedFlaky['outages'][number]): string {
+  const where = node_index === null ? 'together' : `on node ${node_index}`;
+  return `outage: ${pluralize(files, 'test file')} failed ${where} at commit ${commit_hash.slice(0, 10)} of ${branch}, ${at.slice(0, 16).replace('T', ' ')}`;
+}
