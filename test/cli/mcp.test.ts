@@ -6,7 +6,7 @@ import { runInProcess } from '../harness/run-in-process.js';
 import { startServer, type TestServer } from '../harness/server.js';
 
 const BUILD = { commit_hash: 'abc', branch: 'main', node_total: 1 };
-const TOOLS = ['builds', 'minutes', 'comparison', 'why', 'files', 'what_if', 'completeness', 'proved'];
+const TOOLS = ['builds', 'minutes', 'comparison', 'why', 'files', 'flaky', 'what_if', 'completeness', 'proved'];
 
 /** Sends messages, and ends stdin. Returns the answers by id. */
 async function talk({ url, token }: Pick<TestServer, 'url' | 'token'>, ...messages: (object | string)[]) {
