@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { batchLine, batchTable } from '../../src/cli/node/batch-table.js';
+import { batchLine, batchTable } from '../../src/cli/node/text/batch-table.js';
 
 const measured = [
   { path: 'a.js', expected: 30 },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { marked } from 'marked';
 import { describe, expect, it } from 'vitest';
 import { escapeControls } from '../../src/base/terminal.js';
-import { code, link, plain, sentence, table } from '../../src/cli/node/markdown.js';
+import { code, link, plain, sentence, table } from '../../src/cli/node/text/markdown.js';
 
 describe('Markdown', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cuttingLine, endLine, startLine } from '../../src/cli/node/queue-forecast.js';
+import { cuttingLine, endLine, startLine } from '../../src/cli/node/text/queue-forecast.js';
 import type { QueueForecast } from '../../src/protocol/messages/queue.js';
 
 /** A local time of day. */

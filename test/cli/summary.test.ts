@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { summaryLines } from '../../src/cli/node/summary-text.js';
+import { summaryLines } from '../../src/cli/node/text/summary-text.js';
 import type { BuildMinutes, ReceivedCompleteness } from '../../src/node/client/answers.js';
 import { changeSettings } from '../../src/server/engine/access.js';
 import { Clock } from '../harness/clock.js';

@@ -18,8 +18,8 @@ import type { TimeLimitOption } from '../../node/client/time-limit.js';
 import { fileOfPiece } from '../../protocol/piece-path.js';
 import { fileOf } from '../../protocol/test-case.js';
 import { exitCodes } from '../process/exit.js';
-import { batchLine } from './batch-table.js';
 import type { ClientOptions } from './options.js';
+import { batchLine } from './text/batch-table.js';
 
 export interface AgainOptions extends ClientOptions, TimeLimitOption {
   /** Index of the node. */

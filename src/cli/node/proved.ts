@@ -12,8 +12,8 @@ import { OtherAnswer } from '../../node/client/completeness.js';
 import { askProof, proofQuestion } from '../../node/client/proof.js';
 import { listTestFiles } from '../../node/client/test-files.js';
 import { exitCodes } from '../process/exit.js';
-import { link, plain } from './markdown.js';
 import type { ClientOptions, ListOptions } from './options.js';
+import { link, plain } from './text/markdown.js';
 
 export interface ProvedOptions extends ClientOptions, Pick<ListOptions, 'stdin' | 'proofKey'> {
   /** Seconds. */

@@ -24,9 +24,9 @@ import { pieceSupport } from '../../node/pieces/runners.js';
 import type { ProvedPart } from '../../protocol/answers/completeness.js';
 import type { QueueOrder } from '../../protocol/messages/queue.js';
 import { exitCodes } from '../process/exit.js';
-import { batchLine, batchTable, type RanBatch } from './batch-table.js';
 import type { ClientOptions, ListOptions } from './options.js';
-import { cuttingLine, endLine, leftOutLine, startLine } from './queue-forecast.js';
+import { batchLine, batchTable, type RanBatch } from './text/batch-table.js';
+import { cuttingLine, endLine, leftOutLine, startLine } from './text/queue-forecast.js';
 
 export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy, TimeLimitOption {
   /** Globs of the reports that the command writes. */

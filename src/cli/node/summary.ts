@@ -16,8 +16,8 @@ import { Api } from '../../node/client/api.js';
 import { limits } from '../../protocol/limits.js';
 import { exitCodes } from '../process/exit.js';
 import type { ClientOptions } from './options.js';
-import { summaryLines } from './summary-text.js';
-import { githubWarning } from './verify-formats.js';
+import { summaryLines } from './text/summary-text.js';
+import { githubWarning } from './text/verify-formats.js';
 
 export interface SummaryOptions extends ClientOptions {
   /** The newest CI run of the build, whatever its id. */

@@ -9,9 +9,9 @@ import { type AskedCiRun, askCompleteness, OtherAnswer } from '../../node/client
 import { emptyTest } from '../../node/client/test-files.js';
 import { MUTES_FILE, readMutes } from '../../node/mutes/mutes.js';
 import { exitCodes } from '../process/exit.js';
-import { comersOf, countOf, mutedOf } from './gate-text.js';
 import type { ClientOptions } from './options.js';
-import { githubAnnotations, githubError, githubFailure, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
+import { comersOf, countOf, mutedOf } from './text/gate-text.js';
+import { githubAnnotations, githubError, githubFailure, junitOfFailure, junitReport, missingFiles } from './text/verify-formats.js';
 
 export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;

@@ -2,7 +2,6 @@ import typia, { type tags } from 'typia';
 import type { Envelope } from '../../base/dsse.js';
 import type { ComparisonAnswer } from '../../protocol/answers/comparison.js';
 import type { CompletenessAnswer } from '../../protocol/answers/completeness.js';
-import type { FlakyAnswer } from '../../protocol/answers/flaky.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../protocol/answers/minutes.js';
 import type { ProofAnswer, ReceiptKeysAnswer } from '../../protocol/answers/proof.js';
 import type { Assumptions, PlanAnswer } from '../../protocol/answers/what-if.js';
@@ -140,11 +139,6 @@ const isProof: Is<ReceivedProof> = typia.createIs<Checked<Omit<ProofAnswer, 'abo
 
 export const parseProof: AnswerParser<ReceivedProof> = ({ status, body }) =>
   status === 200 && isProof(body) && body.is_proved === (body.reason === null) && (!body.is_proved || body.ci_run !== null) ? body : null;
-
-/** The part of FlakyAnswer that a table needs. A newer server may have other states. */
-export type ReceivedFlaky = Omit<FlakyAnswer, 'files'> & { files: (Omit<FlakyAnswer['files'][number], 'state'> & { state: string })[] };
-
-export const parseFlaky = accepting<ReceivedFlaky>(200, typia.createIs<Checked<ReceivedFlaky>>() as never);
 
 const isEnvelope = typia.createIs<Envelope>();
 

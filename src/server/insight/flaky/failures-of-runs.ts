@@ -1,5 +1,6 @@
 import { groupBy } from '../../../base/group-by.js';
 import { wholeMilliseconds } from '../../../base/rounding.js';
+import type { FileOutcome } from '../../../protocol/file-outcome.js';
 import type { RunHead, RunTimes } from '../../engine/ports/builds.js';
 import type { BuildFailures, FileFailure, Outage } from '../../engine/ports/failures.js';
 import { hasRun, outcomeOf } from '../../engine/test-file.js';
@@ -40,11 +41,14 @@ function failuresOf(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Failure[] {
     for (const run of runs)
       for (let i = 0; i < run.paths.length; i++) {
         const outcome = outcomeOf(run.outcomes[i]!);
-        if ((outcome !== 'failed' && outcome !== 'flaky') || !hasRun(run.seconds[i]!)) continue;
+        if ((!isFailure(outcome) && outcome !== 'flaky') || !hasRun(run.seconds[i]!)) continue;
         failures.push({ ciRun, run, path: run.paths[i]!, seconds: run.seconds[i]!, hasPassed: outcome === 'flaky' });
       }
   return failures;
 }
+
+/** A mute changes what a failure does to its node, not what it tells of the file. */
+const isFailure = (outcome: FileOutcome | null): boolean => outcome === 'failed' || outcome === 'muted';
 
 /** The paths that failed anywhere. With fewer than `GROUP_FILES`, it does not matter which were flaky before. */
 export function failedPaths(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Set<number> {
@@ -193,7 +197,7 @@ function endOf({ runs }: Pick<Attempt, 'runs'>): number {
 function secondsBesidesFailure(runs: readonly NodeRun[], path: number): number {
   const executions = runs.flatMap(run => {
     const at = run.paths.indexOf(path);
-    return at === -1 ? [] : { seconds: run.seconds[at]!, hasFailed: outcomeOf(run.outcomes[at]!) === 'failed' };
+    return at === -1 ? [] : { seconds: run.seconds[at]!, hasFailed: isFailure(outcomeOf(run.outcomes[at]!)) };
   });
   const first = executions.findIndex(({ hasFailed }) => hasFailed);
   return executions.reduce((sum, { seconds }, i) => (i === first ? sum : sum + seconds), 0);

@@ -1,8 +1,8 @@
-import { durationText } from '../../base/duration.js';
-import { agree, pluralize } from '../../base/plural.js';
-import { abbreviate } from '../../base/terminal.js';
-import type { ProvedPart } from '../../protocol/answers/completeness.js';
-import type { QueueForecast } from '../../protocol/messages/queue.js';
+import { durationText } from '../../../base/duration.js';
+import { agree, pluralize } from '../../../base/plural.js';
+import { abbreviate } from '../../../base/terminal.js';
+import type { ProvedPart } from '../../../protocol/answers/completeness.js';
+import type { QueueForecast } from '../../../protocol/messages/queue.js';
 
 /** Says what the queue of a CI run holds and when it should end, as its first batch tells. @param now milliseconds since 1970 */
 export function startLine({ test_files, unknown_files, share, ends_in, earliest_in, latest_in }: QueueForecast, now: number): string {

@@ -1,8 +1,8 @@
-import { durationText } from '../../base/duration.js';
-import { agree, pluralize } from '../../base/plural.js';
-import type { BuildMinutes, ReceivedComparison, ReceivedCompleteness } from '../../node/client/answers.js';
-import { PART_TITLES } from '../../protocol/answers/minutes.js';
-import { priceText } from '../../protocol/price.js';
+import { durationText } from '../../../base/duration.js';
+import { agree, pluralize } from '../../../base/plural.js';
+import type { BuildMinutes, ReceivedComparison, ReceivedCompleteness } from '../../../node/client/answers.js';
+import { PART_TITLES } from '../../../protocol/answers/minutes.js';
+import { priceText } from '../../../protocol/price.js';
 import { comersOf, countOf } from './gate-text.js';
 import { code, link, plain, sentence, table } from './markdown.js';
 

@@ -1,4 +1,4 @@
-import { escapeControls } from '../../base/terminal.js';
+import { escapeControls } from '../../../base/terminal.js';
 
 /** Text from elsewhere in Markdown. Job summaries and comments render it, so no path may become markup, a link or a mention. */
 

@@ -1,7 +1,7 @@
 import { isAbsolute, posix, relative, sep } from 'node:path';
-import { escapeXml } from '../../base/xml.js';
-import type { Environment } from '../../node/ci/systems.js';
-import type { ReceivedCompleteness } from '../../node/client/answers.js';
+import { escapeXml } from '../../../base/xml.js';
+import type { Environment } from '../../../node/ci/systems.js';
+import type { ReceivedCompleteness } from '../../../node/client/answers.js';
 import { countOf } from './gate-text.js';
 
 /** Texts with which CI systems show an incomplete build. */

@@ -1,7 +1,7 @@
-import { agree, pluralize } from '../../base/plural.js';
-import { abbreviate } from '../../base/terminal.js';
-import type { ReceivedCompleteness } from '../../node/client/answers.js';
-import type { ProvedPart } from '../../protocol/answers/completeness.js';
+import { agree, pluralize } from '../../../base/plural.js';
+import { abbreviate } from '../../../base/terminal.js';
+import type { ReceivedCompleteness } from '../../../node/client/answers.js';
+import type { ProvedPart } from '../../../protocol/answers/completeness.js';
 
 /** The count of a known queue or split, as the end of the sentence that begins with the verdict, which it explains. */
 export function countOf(answer: ReceivedCompleteness): string {

@@ -1,7 +1,7 @@
-import { durationText } from '../../base/duration.js';
-import { abbreviate } from '../../base/terminal.js';
-import { estimateOf, estimateText, type PlannedFile } from '../../node/client/planned-file.js';
-import { filesText } from '../../protocol/piece-path.js';
+import { durationText } from '../../../base/duration.js';
+import { abbreviate } from '../../../base/terminal.js';
+import { estimateOf, estimateText, type PlannedFile } from '../../../node/client/planned-file.js';
+import { filesText } from '../../../protocol/piece-path.js';
 
 /** A batch that the node ran. */
 export interface RanBatch {
