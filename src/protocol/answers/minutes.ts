@@ -142,6 +142,8 @@ export interface FileOfNode {
 export interface FailedFile extends FileOfNode {
   /** The repository mutes each of its failures; missing: not so. */
   is_muted?: true;
+  /** Of the first files: it was flaky in another build; missing: not so. */
+  is_known_flaky?: true;
   /** Of the first files: a test case that failed, and how many more did; missing: no client told any of this CI run. */
   first_case?: { name: string; more: Count };
 }

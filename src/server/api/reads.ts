@@ -18,6 +18,7 @@ import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
 import { linksOf } from '../insight/build-links.js';
 import { comparisonOf } from '../insight/comparison/comparison.js';
 import { flakyFiles } from '../insight/flaky/flaky-files.js';
+import { markKnownFlaky } from '../insight/flaky/known-flaky.js';
 import { forecastOf } from '../insight/forecast.js';
 import { explainMinutes } from '../insight/minutes/explained-minutes.js';
 import { addFailedCases } from '../insight/minutes/failed-cases.js';
@@ -181,6 +182,7 @@ export const reads = {
     const timeline = await readTimeline(store, subject, now);
     const outcomes = fileOutcomes(timeline, SLOW_FILES);
     await addFailedCases(store, subject, outcomes.failed ?? []);
+    await markKnownFlaky(store, subject, outcomes.failed ?? []);
     return clockJson(explainMinutes(subject, timeline, outcomes, links, settings, planned?.cutting ?? null, await sparedBy(store, ciRun)));
   },
 

@@ -9,12 +9,10 @@ import type { Millis, Store } from '../../engine/ports/store.js';
 import type { Subject } from '../subject.js';
 import { isOf } from '../timeline/read-timeline.js';
 import { failedPaths, failuresOfRuns, GROUP_FILES, type NodeRun, type RecordedCiRun } from './failures-of-runs.js';
+import { flakyInOthers } from './known-flaky.js';
 
 /** The newest CI runs of a build whose outcomes are compared. */
 const CI_RUNS = 20;
-/** The newest builds with failures, among which it is looked up which files were flaky before. */
-const BUILDS_BEFORE = 1000;
-
 /** What failed in the recorded runs of a build; null: nothing, or its clients do not tell. @param at when its newest CI run began */
 export async function failuresOfBuild(store: Store, { project, recorded, ciRuns }: Subject, at: Millis): Promise<BuildFailures | null> {
   if (!recorded) return null;
@@ -38,11 +36,6 @@ export async function failuresOfBuild(store: Store, { project, recorded, ciRuns 
     found.push({ setting: (read.length > 1 && ciRun && (await settingOf(store, ciRun))) || `${i}`, runs });
   const { outages, files: failed } = failuresOfRuns(found, flakyBefore);
   return outages.length + failed.length === 0 ? null : { at, outages, files: failed };
-}
-
-async function flakyInOthers({ failures }: Pick<Store, 'failures'>, project: number, number: number): Promise<Set<number>> {
-  const others = (await failures.newest(project, BUILDS_BEFORE)).filter(({ build }) => build.number !== number);
-  return new Set(others.flatMap(other => other.failures.files.flatMap(({ path, isFlaky }) => (isFlaky ? path : []))));
 }
 
 /** The runs of each CI run in the order of recording, the newest CI run first. Without known CI runs, by the id that the clients gave. */

@@ -20,7 +20,7 @@ import { verdictOf } from './verdict.js';
 export function explainMinutes(
   subject: Subject,
   timeline: Timeline,
-  { slowest, failed, missing, open }: FileOutcomes,
+  { slowest, failed, flaky, missing, open }: FileOutcomes,
   links: BuildLinks,
   settings: PriceSettings,
   cutting: CuttingForecast | null,
@@ -30,7 +30,7 @@ export function explainMinutes(
   const { wall, floor, parts } = minutes;
   const files = filesAmong(timeline.paths);
   const jobs = jobsOf(timeline);
-  const verdict = verdictOf(timeline, minutes, { failed, missing });
+  const verdict = verdictOf(timeline, minutes, { failed, flaky, missing });
   return {
     ...buildHead(subject, timeline),
     ...{ wall, floor, lost: wholeMilliseconds(wall - floor), parts },

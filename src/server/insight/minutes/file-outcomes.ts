@@ -8,6 +8,8 @@ export interface FileOutcomes extends Pick<MinutesAnswer, 'missing'> {
   slowest: SlowFile[];
   /** Files that failed when they last ran; null: the clients do not report it. */
   failed: MinutesAnswer['failed'] | null;
+  /** Files that failed, and passed when they last ran. */
+  flaky: MinutesAnswer['failed'];
   /** Files that no node has recorded or reported. */
   open: string[];
 }
@@ -24,6 +26,8 @@ export function fileOutcomes(
   const longestBy = new Int32Array(paths.length);
   const hadBy = new Int32Array(paths.length).fill(NONE);
   const hasFailed = new Uint8Array(paths.length);
+  /** It failed in any span. */
+  const everFailed = new Uint8Array(paths.length);
   const isMuted = new Uint8Array(paths.length);
   /** The gate counts these, too: their node reported that they passed, and has recorded since. */
   const passed = new Uint8Array(paths.length);
@@ -36,6 +40,8 @@ export function fileOutcomes(
     for (const [i, file] of span.files.entries()) {
       hadBy[file] = node_index;
       if (failed) hasFailed[file] = Number(failed.has(file));
+      // A node that is cancelled reports what it did not run.
+      if (failed?.has(file) && span.lease !== 'cancelled') everFailed[file] = 1;
       if (failed) isMuted[file] = Number(span.muted?.includes(file) ?? false);
       if (failed || span.seconds[i] !== null) hasEnded[file] = 1;
       if (failed && !failed.has(file) && recordedAt !== null && recordedAt >= span.to) passed[file] = 1;
@@ -62,6 +68,7 @@ export function fileOutcomes(
     }),
     // Of no files none failed.
     failed: isReported || paths.length === 0 ? filesWhere(file => hasFailed[file] === 1).map(toFailed) : null,
+    flaky: filesWhere(file => everFailed[file] === 1 && hasFailed[file] === 0).map(withNode),
     open: filesWhere(file => hasEnded[file] === 0).map(file => paths[file]!),
     missing: absent.filter(file => !ranAsCases.has(paths[file]!)).map(withNode),
   };

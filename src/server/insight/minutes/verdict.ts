@@ -44,10 +44,14 @@ export interface Verdict {
 }
 
 /** Says in a few sentences what is missing, what failed, which node ended last, what decided that, and what cost all nodes much. */
-export function verdictOf(timeline: Timeline, minutes: Minutes, { missing, failed }: Pick<FileOutcomes, 'missing' | 'failed'>): Verdict {
+export function verdictOf(
+  timeline: Timeline,
+  minutes: Minutes,
+  { missing, failed, flaky }: Pick<FileOutcomes, 'missing' | 'failed' | 'flaky'>,
+): Verdict {
   const { nodes, is_running } = timeline;
   const started = nodes.filter(({ start }) => start !== null);
-  const failures = failuresOf(timeline, failed ?? []);
+  const failures = failuresOf(timeline, failed ?? [], flaky);
   const losses = is_running ? '' : lossesOf(timeline, minutes, missing);
   if (started.length === 0) return { text: is_running ? 'No node has started yet.' : losses, paths: [] };
   if (is_running) return { ...failures, text: joined([failures.text, running(timeline, started)]) };
@@ -74,8 +78,18 @@ function joined(sentences: readonly string[]): string {
   return sentences.filter(sentence => sentence !== '').join(' ');
 }
 
-/** The first of the files that failed, by name, test case and node, and when the first batch with a failure was reported; no text: none failed. */
-function failuresOf({ nodes }: Timeline, failed: readonly FailedFile[]): Verdict {
+/** Says which files failed, and which of them passed later; no text: none failed. */
+function failuresOf(timeline: Timeline, failed: readonly FailedFile[], flaky: readonly FailedFile[]): Verdict {
+  const { text, paths } = lastFailures(timeline, failed);
+  if (flaky.length === 0) return { text, paths };
+  const named = flaky.slice(0, limits.namedFailures).map(({ path }) => path);
+  const more = flaky.length - named.length;
+  const passed = `${pluralize(flaky.length, 'test file')} failed, and passed when ${agree(flaky.length, 'it', 'they')} ran again: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
+  return { text: joined([text, passed]), paths: [...paths, ...named] };
+}
+
+/** The first of the files that failed, by name, test case and node, and when the first batch with a failure was reported. */
+function lastFailures({ nodes }: Timeline, failed: readonly FailedFile[]): Verdict {
   const paths = failed.slice(0, limits.namedFailures).map(({ path }) => path);
   if (failed.length === 0) return { text: '', paths };
   const names = failed
@@ -84,11 +98,19 @@ function failuresOf({ nodes }: Timeline, failed: readonly FailedFile[]): Verdict
   const more = failed.length - names.length;
   const count = filesAmong(failed.map(({ path }) => path));
   const pieces = count < failed.length ? `, in ${failed.length} pieces` : '';
-  const text = `${pluralize(count, 'test file')} failed${pieces}: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
+  const all = `${pluralize(count, 'test file')} failed${pieces}: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
+  const text = joined([all, knownFlaky(failed)]);
   const red = nodes.flatMap(({ spans }) => spans.flatMap(span => (span.failed?.some(file => !span.muted?.includes(file)) ? span.to : [])));
   if (red.length === 0) return { text, paths };
   const first = red.reduce((min, at) => Math.min(min, at), Infinity);
   return { text: `${text} First red after ${durationText(first)}.`, paths };
+}
+
+function knownFlaky(failed: readonly FailedFile[]): string {
+  const known = failed.filter(({ is_known_flaky }) => is_known_flaky).length;
+  if (known === 0) return '';
+  if (known < failed.length) return `${known} of these ${agree(known, 'is', 'are')} known to be flaky.`;
+  return known === 1 ? 'It is known to be flaky: run it again.' : 'All of these are known to be flaky: run them again.';
 }
 
 function caseText({ first_case }: FailedFile): string {

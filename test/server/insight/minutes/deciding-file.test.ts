@@ -10,7 +10,7 @@ function deciding(nodes: readonly (readonly Batch[])[], estimates: Record<string
   const minutes = minutesOf(timeline);
   const file = decidingFile(timeline, minutes);
   const path = file === null ? null : timeline.paths[file]!;
-  return [path, path !== null && verdictOf(timeline, minutes, { missing: [], failed: null }).paths.includes(path)];
+  return [path, path !== null && verdictOf(timeline, minutes, { missing: [], failed: null, flaky: [] }).paths.includes(path)];
 }
 
 describe('the file that decided a build', () => {

@@ -144,6 +144,36 @@ it('the verdict names the first failed test case of a failed file where it is kn
   expect(long).toMatch(/^0-0-1\.rb \(begins x{12}…x{35} ends and 2 more\) on node 0$/);
 });
 
+it('the verdict tells which failures are known to be flaky', () => {
+  const timeline = timelineOf([[batch(0, TEN.slice(6))], [batch(1, TEN.slice(6))]]);
+  const [[span]] = timeline.nodes.map(({ spans }) => spans) as [[Span]];
+  const textOf = (failed: number[], flaky: readonly number[]) => {
+    span.failed = failed;
+    const outcomes = fileOutcomes(timeline, 0);
+    for (const i of flaky) outcomes.failed![i]!.is_known_flaky = true;
+    return verdictOf(timeline, minutesOf(timeline), outcomes).text.replace(/^.*?node 0\. | First red.*$/g, '');
+  };
+  expect(textOf([0], [0])).toBe('It is known to be flaky: run it again.');
+  expect(textOf([0, 1], [0, 1])).toBe('All of these are known to be flaky: run them again.');
+  expect(textOf([0, 1], [1])).toBe('1 of these is known to be flaky.');
+  expect(textOf([0], [])).toMatch(/^First red/);
+});
+
+it('the verdict names what failed and passed when it ran again, but not what a cancelled node left to another', () => {
+  const timeline = timelineOf([
+    [batch(0, TEN.slice(6))],
+    [batch(1, TEN.slice(6)), { files: ['0-0-1.rb'], seconds: [10], from: 40, to: 50 }],
+  ]);
+  const [[failed], [, again]] = timeline.nodes.map(({ spans }) => spans) as [[Span], [Span, Span]];
+  failed.failed = [1];
+  again.failed = [];
+  const { text, paths } = told(timeline);
+  expect(text).toMatch(/^1 test file failed, and passed when it ran again: 0-0-1\.rb\. /);
+  expect(paths).toContain('0-0-1.rb');
+  failed.lease = 'cancelled';
+  expect(verdict(timeline)).not.toContain('ran again');
+});
+
 it('the verdict of a node that restarted tells it', () => {
   const first = batch(0, TEN.slice(4));
   const timeline = timelineOf([
@@ -276,6 +306,7 @@ it('files that failed when they last ran, that are missing and that took longest
   expect(fileOutcomes(timeline, 1)).toEqual({
     slowest: [{ path: '0-0-1.rb', seconds: 9, estimate: 2, is_guess: false, node_index: 0 }],
     failed: [{ path: '0-0-1.rb', node_index: 0 }],
+    flaky: [{ path: '0-0-0.rb', node_index: 0 }],
     // Its node reported that 0-0-2.rb passed, and recorded others since.
     missing: [
       { path: '0-0-2.rb[1:1]', node_index: null },
