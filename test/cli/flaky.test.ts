@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { FlakyAnswer } from '../../src/protocol/answers/flaky.js';
 import { noSettings } from '../../src/protocol/project-settings.js';
 import { manyPaths, record } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
-import { startServer, type TestServer } from '../harness/server.js';
+import { startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
+import { TestProject } from './test-project.js';
 
 const SUITE = manyPaths(12);
 
@@ -50,6 +53,26 @@ describe('ballast flaky', () => {
     expect((await list(server, '--limit', '1')).stdout).toContain('\nand 1 test file that cost less: give --limit\n');
     const json = JSON.parse((await list(server, '--json')).stdout);
     expect(json).toEqual((await server.get('/v1/flaky')).json);
+  });
+
+  it('has a file that a node of queue --retry-failed ran again, on another node or on its own', async () => {
+    const files = Array.from({ length: 8 }, (_, i) => `test/${'x'.repeat(i + 1)}.test.js`);
+    for (const nodes of [[0, 1], [0]]) {
+      const [server, suite] = [await startServerOnDisk(), new TestProject(files)];
+      const queue = (node: number) =>
+        runBallast(
+          ['queue', 'test/*.test.js', '--junit', `reports/${node}-*.xml`, '--retry-failed', '--flaky-passes', ...suite.runner],
+          suite.environment(server, node, { REPORT: `reports/${node}-%.xml`, FLAKY: files[5]! }),
+          { cwd: suite.folder },
+        );
+      expect((await Promise.all(nodes.map(queue))).map(({ code }) => code)).toEqual(nodes.map(() => 0));
+      await server.service.summarize();
+      const { files: found } = (await server.get('/v1/flaky')).json as FlakyAnswer;
+      expect(found).toMatchObject([{ path: files[5], state: 'suspected', flakes: 1, nodes: [expect.any(Number)] }]);
+      // If no other node was free, its node records it once, as flaky.
+      const [first] = await server.store.builds.list(1, {}, { limit: 1 });
+      expect(found[0]!.seconds > 0).toBe(first!.test_files === files.length + 1);
+    }
   });
 
   it('ends with 3 if the server cannot be asked', async () => {

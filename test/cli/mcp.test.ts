@@ -117,6 +117,7 @@ describe('ballast mcp', () => {
     const why = (await told(server, 'why', { build, node_index: 0, path: 'b_' })).json;
     expect(why.batches.flatMap(({ files }: any) => files.map(({ path }: any) => path))).toEqual(['b_spec.rb']);
     expect((await told(server, 'files', { sort: 'path', path: 'A_' })).json.files).toMatchObject([{ path: 'a_spec.rb', median: 2 }]);
+    expect((await told(server, 'flaky')).json).toMatchObject({ tells_outcomes: false, files: [], outages: [] });
     expect((await told(server, 'what_if', { build, nodes: '1,2', cut: ['a_spec.rb'] })).json.variants).toHaveLength(2);
     expect((await told(server, 'completeness', BUILD)).json).toMatchObject({ is_complete: true, test_files: 2 });
     expect((await told(server, 'completeness', { ...BUILD, commit_hash: 'other' })).json).toMatchObject({ is_complete: false });
