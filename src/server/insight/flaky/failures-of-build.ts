@@ -46,7 +46,13 @@ function headsByCiRun(heads: readonly RunHead[], ciRuns: readonly CiRun[]): { ci
       .slice(-CI_RUNS)
       .reverse()
       .map(own => ({ ciRun: null, heads: own }));
-  return ciRuns.slice(0, CI_RUNS).map((ciRun, i) => ({ ciRun, heads: ordered.filter(head => isOf(ciRun, ciRuns[i - 1] ?? null, head)) }));
+  // A queue and a split may have the id of one CI run: its runs count once.
+  let left = ordered;
+  return ciRuns.slice(0, CI_RUNS).map((ciRun, i) => {
+    const own = new Set(left.filter(head => isOf(ciRun, ciRuns[i - 1] ?? null, head)));
+    left = left.filter(head => !own.has(head));
+    return { ciRun, heads: [...own] };
+  });
 }
 
 /** The list of a CI run with the trees and keys that its nodes told; null: its plan is not known. */

@@ -29,7 +29,6 @@ interface Failure {
   ciRun: number;
   run: NodeRun;
   path: number;
-  seconds: number;
   /** The test runner tried it again itself, and it passed. */
   hasPassed: boolean;
 }
@@ -42,7 +41,7 @@ function failuresOf(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Failure[] {
       for (let i = 0; i < run.paths.length; i++) {
         const outcome = outcomeOf(run.outcomes[i]!);
         if ((!isFailure(outcome) && outcome !== 'flaky') || !hasRun(run.seconds[i]!)) continue;
-        failures.push({ ciRun, run, path: run.paths[i]!, seconds: run.seconds[i]!, hasPassed: outcome === 'flaky' });
+        failures.push({ ciRun, run, path: run.paths[i]!, hasPassed: outcome === 'flaky' });
       }
   return failures;
 }
@@ -89,9 +88,10 @@ function pathsOf(failures: readonly Failure[]): Set<number> {
 function withoutGroups(ciRuns: readonly RecordedCiRun[], failures: readonly Failure[], flakyBefore: ReadonlySet<number>) {
   const outages: Outage[] = [];
   const single: Failure[] = [];
+  let most: number | null = null;
   for (const ofCiRun of groupBy(failures, ({ ciRun }) => ciRun).values()) {
     const failed = pathsOf(ofCiRun).size;
-    if (failed >= GROUP_FILES && failed > GROUP_PART * mostFiles(ciRuns)) {
+    if (failed >= GROUP_FILES && failed > GROUP_PART * (most ??= mostFiles(ciRuns))) {
       outages.push({ node_index: null, files: failed });
       continue;
     }
