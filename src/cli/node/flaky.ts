@@ -9,11 +9,6 @@ import { priceText } from '../../protocol/price.js';
 import { exitCodes } from '../process/exit.js';
 import type { ClientOptions } from './options.js';
 
-/** The part of FlakyAnswer that a table needs. A newer server may have other states. */
-type ReceivedFlaky = Omit<FlakyAnswer, 'files'> & { files: (Omit<FlakyAnswer['files'][number], 'state'> & { state: string })[] };
-
-const parseFlaky = accepting<ReceivedFlaky>(200, typia.createIs<Checked<ReceivedFlaky>>() as never);
-
 export interface FlakyOptions extends ClientOptions {
   limit: number;
   json?: true;
