@@ -1,14 +1,11 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { changeSettings } from '../../src/server/engine/access.js';
-import { accessibilityProblems, loadAxe } from './accessibility.js';
+import { expectAccessible, loadAxe, tooNarrow } from './accessibility.js';
 import { type BrowsedProject, demoProject, demoServer, emptyProject, endedBuild } from './demo-project.js';
 import { openAsOperator, show } from './operator.js';
 
 const server = demoServer();
-const DESK = { width: 1280, height: 800 };
-/** The narrowest window of each layout. */
-const WIDTHS = [320, 390, 481, 801, 890, 980, 1200];
 
 describe('every page', () => {
   let project: BrowsedProject;
@@ -29,11 +26,13 @@ describe('every page', () => {
       `${start}/trends`,
       `${start}/files?q=stock`,
       `${start}/files/file?path=e2e/admin/bulk-import.spec.ts`,
+      `${start}/flaky`,
       `${start}/nodes`,
       `${start}/what-if`,
       `${start}/set-up`,
       `${start}/settings`,
       `/p/${empty.name}/builds`,
+      `/p/${empty.name}/flaky`,
       '/server',
       '/access',
       '/docs',
@@ -47,20 +46,7 @@ describe('every page', () => {
   it('has no accessibility problem in light and dark colours, and fits windows from 320 pixels on', async () => {
     const tab = await openAsOperator(server, '/', { isOther: true });
     await loadAxe(tab);
-    for (const page of pages) {
-      await tab.emulateMedia({ colorScheme: 'light' });
-      await tab.setViewportSize(DESK);
-      await show(tab, page);
-      expect.soft(await tab.getByRole('alert').allInnerTexts(), page).toEqual([]);
-      expect.soft(await accessibilityProblems(tab), page).toEqual([]);
-      await tab.emulateMedia({ colorScheme: 'dark' });
-      expect.soft(await accessibilityProblems(tab, 'color-contrast'), `${page} in dark colours`).toEqual([]);
-      for (const width of WIDTHS) {
-        await tab.setViewportSize({ width, height: 800 });
-        // Charts are drawn again after the page has its new width.
-        await expect.poll(() => tab.evaluate(tooNarrow), { message: `${page} at ${width} pixels`, interval: 20 }).toEqual([]);
-      }
-    }
+    for (const page of pages) await expectAccessible(tab, page);
   }, 300_000);
 
   it('keeps the headings of a long table in the window', async () => {
@@ -117,14 +103,6 @@ describe('every page', () => {
     }
   });
 });
-
-/**
- * Expression for elements that are narrower than their content: the page, or a box from which text or bars reach into the next one. Code and cut text
- * may be.
- */
-const tooNarrow = `[...document.querySelectorAll('html, header *, main *')]
-  .filter(box => box.clientWidth > 0 && box.scrollWidth > box.clientWidth && !box.closest('.path, .words, .unseen, pre, input, svg, .guide .scrolls'))
-  .map(box => box.outerHTML.slice(0, 120))`;
 
 /** Expression: the drawing has bars in the colour that --work has on paper. */
 const hasLightBars = `(() => {

@@ -41,7 +41,7 @@ export function Layout({ route, project, children }: { route: Route; project: Pr
 const NAVIGATION: [page: ProjectPage, name: string, parts: ProjectPage[]][] = [
   ['builds', 'Builds', ['builds', 'build']],
   ['trends', 'Trends', ['trends']],
-  ['files', 'Files', ['files', 'file']],
+  ['files', 'Files', ['files', 'file', 'flaky']],
   ['nodes', 'Nodes', ['nodes']],
   ['what-if', 'What-if', ['what-if']],
   ['set-up', 'Set-up', ['set-up', 'settings']],

@@ -5,6 +5,7 @@ import { BuildsPage } from '../pages/builds/builds.js';
 import { DocsPage } from '../pages/docs/docs.js';
 import { FilePage } from '../pages/files/file.js';
 import { FilesPage } from '../pages/files/files.js';
+import { FlakyPage } from '../pages/flaky/flaky.js';
 import { NodesPage } from '../pages/nodes/nodes.js';
 import { ProjectsPage } from '../pages/projects/projects.js';
 import { ServerPage } from '../pages/server/server.js';
@@ -23,6 +24,7 @@ export const projectPages: Record<ProjectPage, ComponentType<ProjectPageProps>> 
   trends: TrendsPage,
   files: FilesPage,
   file: FilePage,
+  flaky: FlakyPage,
   nodes: NodesPage,
   'what-if': WhatIfPage,
   'set-up': SetUpPage,

@@ -1,5 +1,5 @@
 /** The pages of a project, and those beside. */
-export const PROJECT_PAGES = ['builds', 'build', 'trends', 'files', 'file', 'nodes', 'what-if', 'set-up', 'settings'] as const;
+export const PROJECT_PAGES = ['builds', 'build', 'trends', 'files', 'file', 'flaky', 'nodes', 'what-if', 'set-up', 'settings'] as const;
 export const OTHER_PAGES = ['projects', 'server', 'access', 'docs', 'sign-in'] as const;
 
 export type ProjectPage = (typeof PROJECT_PAGES)[number];

@@ -7,6 +7,7 @@ const NAMES: Record<Route['page'], string> = {
   trends: 'Trends',
   files: 'Files',
   file: 'File',
+  flaky: 'Flaky',
   nodes: 'Nodes',
   'what-if': 'What-if',
   'set-up': 'Set-up',

@@ -10,6 +10,7 @@ describe('an address', () => {
     ['/p/web', { page: 'builds', project: 'web', id: '' }],
     ['/p/web/builds/4d5e', { page: 'build', project: 'web', id: '4d5e' }],
     ['/p/web/files/file', { page: 'file', project: 'web', id: '' }],
+    ['/p/web/flaky', { page: 'flaky', project: 'web', id: '' }],
     ['/p/web/what-if/', { page: 'what-if', project: 'web', id: '' }],
     ['/docs/api', { page: 'docs', project: null, id: 'api' }],
     ['/sign-in', { page: 'sign-in', project: null, id: '' }],

@@ -8,7 +8,6 @@ import { Branch } from '../../parts/path.js';
 import { SearchBox } from '../../parts/search-box.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { Table } from '../../parts/table.js';
-import { Tabs } from '../../parts/tabs.js';
 import type { ProjectPageProps } from '../../routes/pages.js';
 import { setQuery, useAddress } from '../../routes/router.js';
 import { projectPath, withQuery } from '../../routes/routes.js';
@@ -16,17 +15,9 @@ import { count } from '../../text/format.js';
 import { branchInSentence } from '../../text/in-sentence.js';
 import { visible } from '../../text/path-text.js';
 import { fileColumns } from './columns.js';
+import { FileTabs, ORDERS } from './file-tabs.js';
 import { filesSentences } from './sentences.js';
 import { type FilePages, type FileRow, useFilePages } from './use-file-pages.js';
-
-/** The orders of the files. */
-const ORDERS = [
-  { sort: 'decided', title: 'Waited for' },
-  { sort: 'estimate', title: 'Slowest' },
-  { sort: 'spread', title: 'Most variable' },
-  { sort: 'growth', title: 'Growing' },
-  { sort: 'path', title: 'By name' },
-];
 
 export function FilesPage({ project }: ProjectPageProps) {
   const { query } = useAddress();
@@ -58,8 +49,6 @@ interface FilesProps {
 
 function Files({ project, found, all, pages, branch, search, sort }: FilesProps) {
   if (found.file_count === 0 && search === '') return <NoFiles project={project} branch={found.branch} />;
-  const here = (changes: Record<string, string | null>) =>
-    withQuery(projectPath(project, 'files'), { branch, q: search, sort, ...changes });
   return (
     <>
       <FirstLine sentences={all ? filesSentences(all) : ['…']}>
@@ -80,13 +69,13 @@ function Files({ project, found, all, pages, branch, search, sort }: FilesProps)
         </SearchBox>
         <BranchChoice branch={found.branch} />
       </div>
-      <Tabs label="Order" current={sort} tabs={ORDERS.map(({ sort, title }) => ({ name: sort, title, href: here({ sort }) }))} />
+      <FileTabs project={project} current={sort} query={{ branch, q: search }} />
       {found.file_count === 0 ? (
         <div class="empty">
           <h2>
             No path has “<bdi>{visible(search)}</bdi>” in it.
           </h2>
-          <a class="button" href={here({ q: null })}>
+          <a class="button" href={withQuery(projectPath(project, 'files'), { branch, sort })}>
             Show all files
           </a>
         </div>

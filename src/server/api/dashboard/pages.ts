@@ -5,7 +5,7 @@ import { sessionSecret } from './session.js';
 
 /** The addresses for which the script has a page. */
 const PAGE =
-  /^\/(?:(?:projects|server|access|sign-in|docs(?:\/[^/]+)?|p\/[^/]+(?:\/(?:builds(?:\/[^/]+)?|trends|files(?:\/file)?|nodes|what-if|set-up|settings))?)\/?)?$/;
+  /^\/(?:(?:projects|server|access|sign-in|docs(?:\/[^/]+)?|p\/[^/]+(?:\/(?:builds(?:\/[^/]+)?|trends|files(?:\/file)?|flaky|nodes|what-if|set-up|settings))?)\/?)?$/;
 /** The name of an asset has the hash of its content, so it never changes. */
 const FOREVER = 'public, max-age=31536000, immutable';
 

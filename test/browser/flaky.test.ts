@@ -1,0 +1,165 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { rateTexts } from '../../src/dashboard/pages/flaky/sentences.js';
+import { changeSettings } from '../../src/server/engine/access.js';
+import { Clock } from '../harness/clock.js';
+import { manyPaths, record, startSplit } from '../harness/messages.js';
+import { SharedServer } from '../harness/server.js';
+import { expectAccessible, loadAxe } from './accessibility.js';
+import { type BrowsedProject, emptyProject } from './demo-project.js';
+import { openAsOperator, show } from './operator.js';
+
+const clock = new Clock();
+const server = new SharedServer({}, { now: clock.now });
+const SUITE = manyPaths(60);
+const [A, B, C, D, E] = SUITE as [string, string, string, string, string];
+const DAY = 86_400_000;
+/** So many files that fail together say nothing about themselves. */
+const OUTAGE = 5;
+
+/** A CI run as its requests were sent. */
+interface CiRun {
+  at: number;
+  commit: string;
+  outcomes: Record<string, string>;
+}
+
+let ciRuns: CiRun[] = [];
+
+/** Sends the requests of a CI run of one node, which takes two seconds for each of 60 files. */
+async function play({ client }: BrowsedProject, commit: string, outcomes: Record<string, string> = {}, tells_outcomes = true) {
+  const build = { commit_hash: commit, node_total: 1, ci_build_id: String(ciRuns.length) };
+  ciRuns.push({ at: clock.millis, commit, outcomes });
+  await startSplit(client, SUITE, { ...build, fixed_test_suite_split: false, tree: 'a'.repeat(40), proof_keys: [] });
+  await server.service.nodesNoted();
+  clock.advance({ seconds: 120 });
+  const test_files = SUITE.map(path => ({ path, time_execution: 2, ...(outcomes[path] && { outcome: outcomes[path] }) }));
+  await record(client, { ...build, tells_outcomes, test_files });
+}
+
+/** Builds of which all files pass, on a new day. */
+async function day(project: BrowsedProject, builds: number): Promise<void> {
+  clock.millis = DAY * (Math.floor(clock.millis / DAY) + 1);
+  for (let i = 0; i < builds; i++) await play(project, `green ${ciRuns.length}`);
+}
+
+const dayOf = (at: number) => Math.floor(at / DAY);
+
+/** What the requests say of a file at a time: the interval is where the deviation of 90 % reaches what was seen. */
+function rateOf(path: string, now: number) {
+  const weight = (at: number) => (at > now ? 0 : 0.5 ** ((now - at) / (14 * DAY)));
+  const builds = [...new Map(ciRuns.map(run => [run.commit, run])).values()];
+  const tells = (run: CiRun) => run.outcomes[path] && Object.keys(run.outcomes).length < OUTAGE;
+  const flakes = builds.filter(({ commit }) => ciRuns.some(run => run.commit === commit && tells(run)));
+  const x = flakes.reduce((sum, { at }) => sum + weight(at), 0);
+  const n = builds.reduce((sum, { at }) => sum + weight(DAY * dayOf(at)), 0);
+  const edge = (inside: number, outside: number) => {
+    let [near, far] = [inside, outside];
+    for (let i = 0; i < 50; i++) {
+      const p = (near + far) / 2;
+      if (Math.abs(x / n - p) < 1.6449 * Math.sqrt((p * (1 - p)) / n)) near = p;
+      else far = p;
+    }
+    return near;
+  };
+  return { rate: (x + 0.5) / (n + 1), low: edge(x / n, 0), high: edge(x / n, 1), last: flakes.at(-1)!.at };
+}
+
+const rateText = (path: string) => Object.values(rateTexts(rateOf(path, clock.millis))).join(' ');
+
+/** How many builds of later days had no flake, and how many are needed. */
+function cleanText(path: string): string {
+  const { last } = rateOf(path, clock.millis);
+  const clean = ciRuns.filter(({ at }) => dayOf(at) > dayOf(last)).length;
+  return `clean ${clean} of ${Math.ceil(3 / rateOf(path, last).rate)}`;
+}
+
+const plain = (text: string) => text.replace(/[\n\t\u00a0]+/g, ' ').trim();
+const cellsOf = async (tab: Page) => {
+  const rows = await tab.locator('section[aria-label="Flaky files"] tbody tr').all();
+  return Promise.all(rows.map(async row => (await row.locator('td').allTextContents()).map(plain)));
+};
+const titlesOf = (tab: Page) => tab.locator('section[aria-label="Flaky files"] th').allTextContents();
+const open = (path: string) => openAsOperator({ url: server.url, store: server.store, now: clock.millis }, path, { isOther: true });
+
+describe('the page of flaky files', () => {
+  let project: BrowsedProject;
+  beforeAll(async () => {
+    ciRuns = [];
+    project = await emptyProject(server);
+    await changeSettings(server.store.access, project.id, { price: '0.008 USD' });
+    await day(project, 4);
+    await play(project, 'early', { [A]: 'flaky' });
+    await day(project, 4);
+    await play(project, 'again', { [B]: 'failed', [C]: 'failed' });
+    clock.advance({ seconds: 480 });
+    await play(project, 'again');
+    await day(project, 8);
+    await play(project, 'both', { [C]: 'flaky', [D]: 'flaky' });
+    await play(project, 'node', Object.fromEntries(SUITE.slice(20, 25).map(path => [path, 'failed'])));
+    await play(project, 'all', Object.fromEntries(SUITE.map(path => [path, 'failed'])));
+    await play(project, 'broken1', { [E]: 'failed' });
+    await play(project, 'broken2', { [E]: 'failed' });
+    await server.service.summarize();
+  }, 60_000);
+
+  it('has the figures that its requests say', async () => {
+    const tab = await open('/docs');
+    await show(tab, `/p/${project.name}/flaky`);
+    expect(await tab.title()).toBe(`Flaky · ${project.name} · Ballast`);
+    // The second CI run of 120 seconds was needed for two files, and ended 10 minutes later.
+    expect(plain(await tab.locator('.first-line').innerText())).toMatch(
+      /^3 test files are flaky: they cost 2 node-minutes \(\$0\.016\) and made builds end 10 m 00 s later since 2026-01-02\. 1 test file fails at the last commits of the default branch\. 1 test file has healed\. /,
+    );
+    expect(await titlesOf(tab)).toEqual(['File', 'State', 'Rate', 'Ran again', 'Cost', 'Later', 'Nodes', 'Last build']);
+    const price = ['60 s', '$0.008', '5 m 00 s', '0'];
+    const none = ['–', '–', '–'];
+    const when = expect.stringMatching(/^\d+ m ago$|^2026-01-0\d$/) as string;
+    expect(await cellsOf(tab)).toEqual([
+      [C, 'flaky', rateText(C), ...price, when],
+      [B, `healing, ${cleanText(B)}`, rateText(B), ...price, when],
+      [D, 'suspected', rateText(D), ...none, '0', when],
+      [E, 'failing since broken1', '–', ...none, '', when],
+      [A, 'healed', rateText(A), ...none, '0', when],
+    ]);
+    const outages = tab.locator('section', { has: tab.getByRole('heading', { name: '2 outages' }) });
+    expect((await outages.locator('li').allTextContents()).map(plain)).toEqual([
+      expect.stringMatching(/^60 files failed together in all of main, \d+ m ago$/),
+      expect.stringMatching(/^5 files failed on node 0 in node of main, \d+ m ago$/),
+    ]);
+  });
+
+  it('leads to the files, to their builds, and from Files', async () => {
+    const tab = await open(`/p/${project.name}/files`);
+    await tab.getByRole('navigation', { name: 'Lists of files' }).getByRole('link', { name: 'Flaky' }).click();
+    await tab.getByRole('button', { name: 'Rate' }).click();
+    const rates = [A, B, C, D].sort((a, b) => rateOf(b, clock.millis).rate - rateOf(a, clock.millis).rate);
+    await expect.poll(async () => (await cellsOf(tab))[0]![0]).toBe(rates[0]);
+    await tab.getByRole('link', { name: C }).click();
+    await tab.getByRole('heading', { name: 'takes 2.0 s' }).waitFor();
+    await tab.goBack();
+    await tab.locator('tr', { hasText: C }).getByRole('link').last().click();
+    await expect.poll(() => tab.title()).toContain('both');
+  });
+
+  it('has no accessibility problem, and fits windows from 320 pixels on', async () => {
+    const tab = await open('/docs');
+    await loadAxe(tab);
+    await expectAccessible(tab, `/p/${project.name}/flaky`);
+  }, 60_000);
+
+  it('says that nobody told what failed, and that nothing is flaky', async () => {
+    const silent = await emptyProject(server);
+    const said = async () => {
+      const tab = await open('/docs');
+      await show(tab, `/p/${silent.name}/flaky`);
+      expect(await tab.locator('main table').count()).toBe(0);
+      return tab.locator('main h1').innerText();
+    };
+    await play(silent, 'v1', {}, false);
+    expect(await said()).toBe('No client told which test files failed, so none is known to be flaky.');
+    await play(silent, 'v2');
+    await server.service.summarize();
+    expect(await said()).toBe('No flaky test file is known.');
+  });
+});
