@@ -172,6 +172,8 @@ export class Node {
       const cases = new Map(batch.failed ? batch.failed_cases : batch.cases);
       const moved = isRequeued(batch) ? new Set(movedFiles(batch)) : null;
       for (const file of batch.files) {
+        // The failure before a retry that did not end still counts.
+        if (batch.retry && moved?.has(file)) continue;
         unfinished.delete(file);
         finished.delete(file);
         // It went back to the queue, for any node.

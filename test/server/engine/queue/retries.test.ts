@@ -130,6 +130,11 @@ describe('a file that failed', () => {
     expect(play.drain(1)).toEqual([]);
   });
 
+  it('runs on its own node once more if that is started again before the retry has ended', () => {
+    const { play, file } = played();
+    expect(play.pull(0, { run: 'run-2', isFirstRequest: true })).toMatchObject({ files: [file], isReplay: true });
+  });
+
   it('is left to a node that stands by', () => {
     const play = new Play(3);
     const batches = [play.pull(0)!, play.pull(1)!, play.pull(2)!];
