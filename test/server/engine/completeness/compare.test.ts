@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../../../src/base/time.js';
-import { type Assignment, compare } from '../../../../src/server/engine/completeness/compare.js';
+import { type Assignment, compare, failuresBeforeRetry } from '../../../../src/server/engine/completeness/compare.js';
 
 const AT = 1000;
 /** Before the first run that these tests record. */
@@ -134,4 +134,22 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handed, [ran(2, 'a.py')], 3, PIECES).handed_out_not_recorded).toEqual([]);
     expect(compare(handed, [ran(0, 'a.py')], 3, PIECES).handed_out_not_recorded).toMatchObject([{ path: 'a.py::piece 2 of 2' }]);
   });
+});
+
+it.each<[string, Partial<Assignment>[], number[]]>([
+  ['passed in its retry', [{ isRetry: true, ran: true }], [0]],
+  ['failed in its retry', [{ isRetry: true, hasFailed: true }], []],
+  ['failed after it', [{ isRetry: true, ran: true }, { hasFailed: true }], []],
+  ['passed in the second of two retries, and was lost in the first', [{ isRetry: true }, { isRetry: true, ran: true }], [0]],
+  [
+    'passed in the second of two retries, and failed in the first',
+    [
+      { isRetry: true, hasFailed: true },
+      { isRetry: true, ran: true },
+    ],
+    [],
+  ],
+])('a file that %s', (_, retries, nodes) => {
+  const hands = [{ hasFailed: true }, ...retries].map((hand, i) => assignment(i, hand));
+  expect(failuresBeforeRetry(hands)).toEqual(nodes);
 });
