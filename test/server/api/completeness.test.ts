@@ -410,6 +410,11 @@ describe('GET /builds/completeness', () => {
     await tell(1, [other], 'failed');
     const { json } = await getCompleteness(server, query);
     expect([json.is_complete, json.muted]).toEqual([true, undefined]);
+    // A mute excuses no failure of another node.
+    await tell(0, [other], 'muted');
+    expect((await getCompleteness(server, query)).json.muted).toBeUndefined();
+    await tell(1, [other], 'muted');
+    expect((await getCompleteness(server, query)).json.muted).toMatchObject([{ path: other }]);
   });
 
   it('refuses invalid parameters', async ({ server }) => {

@@ -20,8 +20,8 @@ export interface Outcomes {
 const NONE: number[] = [];
 
 type Ended = FileOutcome | 'untold';
-/** What was told of a file, what was recorded last, and the last failure. */
-type Told = { [outcome in Exclude<Ended, 'failed' | 'muted'>]?: true } & { last?: Ended; failure?: 'failed' | 'muted' };
+/** What was told of a file, what was recorded last, and the last failure, with its node: a mute on one node excuses no failure on another one. */
+type Told = { [outcome in Exclude<Ended, 'failed' | 'muted'>]?: true } & { last?: Ended; failure?: 'failed' | 'muted'; failedOn?: number };
 
 /**
  * Puts together what all nodes told of each file. One that failed anywhere has passed only if it passed in its retry, or when it was recorded last,
@@ -59,8 +59,9 @@ export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRu
       if (!isFailure && outcome !== 'untold' && !hasRun(seconds[i]!)) continue;
       if (ciRun !== null && ci_run !== ciRun && !isFailure) continue;
       const known = toldOf(path);
-      if (isFailure) known.failure = outcome;
-      else known[outcome] = true;
+      if (!isFailure) known[outcome] = true;
+      else if (outcome === 'failed' || known.failure !== 'failed' || known.failedOn === node_index)
+        Object.assign(known, { failure: outcome, failedOn: node_index });
       known.last = outcome;
     }
   }
