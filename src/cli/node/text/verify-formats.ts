@@ -1,4 +1,5 @@
 import { isAbsolute, posix, relative, sep } from 'node:path';
+import { agree } from '../../../base/plural.js';
 import { escapeXml } from '../../../base/xml.js';
 import type { Environment } from '../../../node/ci/systems.js';
 import type { ReceivedCompleteness } from '../../../node/client/answers.js';
@@ -46,7 +47,7 @@ function unprovenFiles(answer: ReceivedCompleteness): UnprovenFile[] {
  * GitHub knows a file by its path in the checkout, and the list has paths from the current folder.
  */
 export function githubAnnotations(answer: ReceivedCompleteness, { GITHUB_WORKSPACE }: Environment): string[] {
-  const { errors, warnings, muted = [] } = answer;
+  const { errors, warnings, muted = [], flaky = [] } = answer;
   const folder = GITHUB_WORKSPACE ? folderIn(GITHUB_WORKSPACE) : '';
   const inCheckout = (path: string) => (folder === '' || isAbsolute(path) ? path : posix.join(folder, path));
   return [
@@ -54,12 +55,21 @@ export function githubAnnotations(answer: ReceivedCompleteness, { GITHUB_WORKSPA
     ...unprovenFiles(answer).map(
       ({ path, fate, fault }) => `::error file=${property(inCheckout(path))},title=Test file ${fault}::${message(`${path} (${fate})`)}`,
     ),
+    ...flaky.map(
+      ({ path, node_indexes }) =>
+        `::warning file=${property(inCheckout(path))},title=Flaky test file::${message(`${path} (${flakyFate(node_indexes)})`)}`,
+    ),
     ...muted.map(
       ({ path, node_index }) =>
         `::warning file=${property(inCheckout(path))},title=Muted failure::${message(`${path} (failed on node ${node_index})`)}`,
     ),
     ...warnings.map(warning => githubWarning('Completeness', warning)),
   ];
+}
+
+/** Says what became of a file that passed only in its retry. */
+function flakyFate(nodes: readonly number[]): string {
+  return `failed on ${agree(nodes.length, 'node', 'nodes')} ${nodes.join(', ')}, and passed when retried`;
 }
 
 /** An error as a workflow command. */
@@ -85,16 +95,17 @@ export function githubFailure(reason: string): string {
 
 /**
  * A JUnit report of the gate: a case for the build, which has the errors, a failed one for each file that makes it incomplete, and a skipped one for
- * each muted failure. @param excess that there are more of these than may be; null: that is not so
+ * each muted failure and each file that passed only in its retry. @param excess that there are more of these than may be; null: that is not so
  */
 export function junitReport(answers: readonly ReceivedCompleteness[], excess: string | null = null): string {
   const cases = answers.flatMap(answer => {
-    const { is_complete, kind, errors, muted = [] } = answer;
+    const { is_complete, kind, errors, muted = [], flaky = [] } = answer;
     const name = kind ? `the ${kind} is complete` : 'the server knows the CI run';
     const failures = is_complete ? [] : [...(kind ? [`incomplete${countOf(answer)}`] : []), ...errors];
     return [
       testCase(name, failures.join('\n')),
       ...unprovenFiles(answer).map(({ path, fate, fault }) => testCase(path, `${fault} (${fate})`)),
+      ...flaky.map(({ path, node_indexes }) => skippedCase(path, `flaky: ${flakyFate(node_indexes)}`)),
       ...muted.map(({ path, node_index }) => skippedCase(path, `muted failure (node ${node_index})`)),
     ];
   });
