@@ -19,8 +19,8 @@ const queue = (suite: TestProject, server: TestServer, node: number, flags: read
     { cwd: suite.folder },
   );
 
-const verify = (suite: TestProject, server: TestServer) =>
-  runBallast(['verify', '--node-build-id', '7'], suite.environment(server, 0), { cwd: suite.folder });
+const verify = (suite: TestProject, server: TestServer, ...flags: string[]) =>
+  runBallast(['verify', '--node-build-id', '7', ...flags], suite.environment(server, 0), { cwd: suite.folder });
 
 describe('ballast queue --retry-failed', () => {
   it('runs a file that failed once more, and passes only with --flaky-passes; the gate names it', async () => {
@@ -46,6 +46,13 @@ describe('ballast queue --retry-failed', () => {
         code: 0,
         stdout: expect.stringContaining(`1 failed and passed when retried (${FLAKY})`) as string,
       });
+      const fate = `failed on node ${nodes.indexOf(failed[0]!)}, and passed when retried`;
+      expect((await verify(suite, server, '--format', 'junit')).stdout).toContain(
+        `name="${FLAKY}"><skipped message="flaky: ${fate}"/></testcase>`,
+      );
+      expect((await verify(suite, server, '--format', 'github')).stdout).toContain(
+        `::warning file=${FLAKY},title=Flaky test file::${FLAKY} (${fate})\n`,
+      );
     }
   });
 
@@ -59,6 +66,14 @@ describe('ballast queue --retry-failed', () => {
     expect(suite.ran.filter(file => file === FLAKY)).toHaveLength(3);
     const { stdout } = await verify(suite, server);
     expect(stdout).not.toContain('when retried');
+  });
+
+  it('fails the node when no report mentions the file in its retry', async () => {
+    const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
+    expect(await queue(suite, server, 0, PASSES, { FLAKY, VANISHING: FLAKY })).toMatchObject(
+      ended(1, new RegExp(`\nballast: failed: ${FLAKY}\n$`)),
+    );
+    expect(suite.ran.filter(file => file === FLAKY)).toHaveLength(2);
   });
 
   it('runs again on the same node when no other one comes, and records the failure', async () => {

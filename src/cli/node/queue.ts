@@ -6,7 +6,7 @@ import { faultText, UsageError } from '../../base/usage-error.js';
 import { detectSystem, type Identity, identify, wholeIdentity } from '../../node/ci/identity.js';
 import { type ToldByNode, toldByNode } from '../../node/ci/told-by-node.js';
 import { Api, RequestRejected, ServerUnreachable } from '../../node/client/api.js';
-import type { BatchResult, FailurePolicy, RecordedFile } from '../../node/client/batch-results.js';
+import { type BatchResult, type FailurePolicy, type RecordedFile, resultOfRetry } from '../../node/client/batch-results.js';
 import { commandDigest } from '../../node/client/command/command-line.js';
 import { CommandRunner } from '../../node/client/command/command-runner.js';
 import { assertTestsRan, NoTestRan, OtherAnswer } from '../../node/client/completeness.js';
@@ -95,7 +95,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
       process.exit(signalExitCode(runner.signal));
     }
     if (batches.length > 0) printToStderr(...batchTable(batches));
-    const failed = [...run.failed].filter(path => !passedAgain.has(path));
+    const failed = [...new Set([...[...run.failed].filter(path => !passedAgain.has(path)), ...run.strayFailures])];
     if (failed.length > 0) printToStderr(`failed: ${abbreviate(failed)}`);
     if (passedAgain.size > 0) printToStderr(flakyLine([...passedAgain], options, failed.length === 0));
     if (run.muted.size > 0) printToStderr(mutedLine(mutes, [...run.muted]));
@@ -170,7 +170,7 @@ async function runBatches(
     const number = run.commandCount + 1;
     printToStderr(isRetry ? `batch ${number}: retries ${files[0]!.path}, which failed` : batchLine(number, files));
     const before = performance.now();
-    const result = await run.runBatch(files);
+    const result = isRetry ? resultOfRetry(await run.runBatch(files)) : await run.runBatch(files);
     batches.push({ number, files, seconds: secondsSince(before), failed: result.failed.length });
     return result;
   };

@@ -56,6 +56,12 @@ export function failureReason(
   return null;
 }
 
+/** Makes a failure of a retry in which no test of its file ran, such as one that no report mentions: nothing shows that the file passes. */
+export function resultOfRetry(result: BatchResult): BatchResult {
+  const hasRun = result.recorded.some(({ time_execution, ran, no_test }) => !no_test && (ran === true || time_execution > 0));
+  return hasRun ? result : { ...result, failed: [...new Set([...result.failed, ...result.recorded.map(({ path }) => path)])] };
+}
+
 /** A report may round the time of a file down to 0, which would mean that it was not measured. */
 const MIN_SECONDS = 0.001;
 

@@ -53,6 +53,8 @@ export class NodeRun {
   #recorded = new Map<string, RecordedFile>();
   /** The files that failed or may not have run, without those whose failures are muted. */
   readonly failed = new Set<string>();
+  /** The failures in reports of files that are not of the batch, or not known: no retry runs them again. */
+  readonly strayFailures = new Set<string>();
   /** The files whose failures are muted. */
   readonly muted = new Set<string>();
   /** The files whose command hung when it ran them alone, with the seconds that it had. */
@@ -348,12 +350,13 @@ export class NodeRun {
     const areReportsUsable = warnOfGaps(batch, reports, unreported, isSuccess, reason);
     const own = new Set(files.map(({ path }) => path));
     const hasUnknown = reports.unmatched.some(({ isFailed }) => isFailed);
+    const strays = failureNames(reports).filter(name => !own.has(name));
+    if (!isSuccess) for (const name of strays) this.strayFailures.add(name);
     const result =
       !areReportsUsable && isSuccess
         ? resultFromExitCode(files, seconds, true)
         : resultFromReports(files, byFile, isSuccess, isEmpty, hasUnknown);
-    const isKnown =
-      exitCode <= MOST_OWN_EXIT_CODE && unreadable.length === 0 && !hasUnknown && failureNames(reports).every(name => own.has(name));
+    const isKnown = exitCode <= MOST_OWN_EXIT_CODE && unreadable.length === 0 && strays.length === 0;
     const isMuted = (path: string) => isKnown && areFailuresMuted(this.mutes, path, reports);
     return { result: { ...result, recorded: withMutes(result.recorded, isMuted) }, cases };
   }

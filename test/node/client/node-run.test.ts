@@ -20,7 +20,7 @@ const failing = (file: string) => `<testcase name="one" file="${file}" time="2">
 async function runBatch(
   reports: Record<string, string>,
   { code = 0, muted = [], ...judgement }: FailurePolicy & { code?: number; muted?: string[] } = {},
-): Promise<BatchResult & { hasFailed: boolean; stderrText: string }> {
+): Promise<BatchResult & { hasFailed: boolean; strays: string[]; stderrText: string }> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'reports'));
   // A report of an earlier run.
@@ -37,7 +37,7 @@ async function runBatch(
   onTestFinished(() => stderr.mockRestore());
   const node = new NodeRun(['a.js', 'b.js', 'c.js'], ['runner'], [`${folder}/reports/*`], judgement, runner, {}, null, mutesOf(muted));
   const result = await node.runBatch(['a.js', 'b.js'].map(path => ({ path, expected: null })));
-  return { ...result, hasFailed: node.hasFailed, stderrText };
+  return { ...result, hasFailed: node.hasFailed, strays: [...node.strayFailures], stderrText };
 }
 
 const mutesOf = (names: readonly string[]) => new Mutes(names.flatMap(name => parseMutes(`${name} until=2999-12-31 owner=o reason=r`, 0)));
@@ -101,6 +101,15 @@ describe('muted failures', () => {
     expect(result.failed).toEqual(['a.js', 'b.js']);
     expect(result.recorded.every(({ outcome, ran }) => (hasFailed ? outcome === 'failed' && !ran : outcome === 'muted' && ran))).toBe(true);
   });
+});
+
+it.each([
+  ['another batch', [failing('c.js')], ['c.js']],
+  ['an unknown file', [failing('x.js')], [expect.stringContaining('one')]],
+  ['its own', [], []],
+])('a batch with a failure beside one of %s tells that no retry runs it again', async (_, more, strays) => {
+  const cases = [failing('a.js'), passed('b.js'), ...more];
+  expect(await runBatch({ 'r.xml': makeReport(...cases) }, { code: 1 })).toMatchObject({ failed: ['a.js'], strays });
 });
 
 describe('a command that ended with 0', () => {
