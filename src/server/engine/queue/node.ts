@@ -172,8 +172,8 @@ export class Node {
       const cases = new Map(batch.failed ? batch.failed_cases : batch.cases);
       const moved = isRequeued(batch) ? new Set(movedFiles(batch)) : null;
       for (const file of batch.files) {
-        // The failure before a retry that did not end still counts.
-        if (batch.retry && moved?.has(file)) continue;
+        // A retry takes no failure back: without --flaky-passes, the node that is started again is to run the file.
+        if (batch.retry && !failed.has(file)) continue;
         unfinished.delete(file);
         finished.delete(file);
         // It went back to the queue, for any node.

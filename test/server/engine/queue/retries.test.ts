@@ -135,6 +135,12 @@ describe('a file that failed', () => {
     expect(play.pull(0, { run: 'run-2', isFirstRequest: true })).toMatchObject({ files: [file], isReplay: true });
   });
 
+  it('runs again when its node, on which its retry passed, is started again', () => {
+    const { play, file } = played();
+    play.end([...play.journal.values()].at(-1)!);
+    expect(play.pull(0, { run: 'run-2', isFirstRequest: true })).toMatchObject({ isReplay: true, files: [file] });
+  });
+
   it('is left to a node that stands by', () => {
     const play = new Play(3);
     const batches = [play.pull(0)!, play.pull(1)!, play.pull(2)!];
