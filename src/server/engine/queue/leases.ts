@@ -230,10 +230,11 @@ export class Leases {
     return true;
   }
 
-  /** Tells whether another node stands by. */
-  hasStandby(node: number): boolean {
+  /** Tells whether another node stands by, of some. */
+  hasStandby(node: number, some: ReadonlySet<number>): boolean {
     const now = this.policy.uptime();
-    for (const [other, { heardAt }] of this.#standbys) if (other !== node && now - heardAt < STANDBY_SILENCE_MILLISECONDS) return true;
+    for (const [other, { heardAt }] of this.#standbys)
+      if (other !== node && some.has(other) && now - heardAt < STANDBY_SILENCE_MILLISECONDS) return true;
     return false;
   }
 

@@ -41,6 +41,8 @@ export class Queue {
   readonly #bySeq = new Map<number, Batch>();
   readonly #leases: Leases;
   readonly #retries: Retries;
+  /** The nodes whose clients retry files, as far as they were heard of. */
+  readonly #retrying = new Set<number>();
   /** Batches to journal besides those that the verbs return. */
   readonly #changed: Batch[] = [];
   #nextSeq = 0;
@@ -156,6 +158,7 @@ export class Queue {
       return { batch: node.beginAnswer(this.#repeat(last), request), isNew: false };
 
     this.#speeds.recordPull(request.node_index, request.isFirstRequest, now);
+    if (request.retriesFailed) this.#retrying.add(request.node_index);
     const batch = this.#newBatch(request, last, replay, now);
     if (batch.files.length === 0) {
       node.markEmptyHanded(request);
@@ -411,7 +414,7 @@ export class Queue {
   /** Makes a batch the retry of a file that failed, if there is one for its node. */
   #retry(batch: Batch): void {
     const { node_index: node } = batch;
-    const file = this.#retries.nextFor(node, !this.#leases.hasStandby(node));
+    const file = this.#retries.nextFor(node, !this.#leases.hasStandby(node, this.#retrying));
     if (file === null) return;
     batch.files = [file];
     batch.retry = true;

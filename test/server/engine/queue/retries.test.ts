@@ -7,6 +7,8 @@ const SECOND = 1000;
 const FILES = 60;
 const CLIENT: Partial<Pull> = { heartbeats: true, acknowledges: true, retriesFailed: true };
 
+const NOT_RETRYING = { retriesFailed: undefined } as unknown as Partial<Pull>;
+
 /** A queue whose nodes retry failed files, with its journal. A file takes a second. */
 class Play {
   now = NOW;
@@ -151,6 +153,17 @@ describe('a file that failed', () => {
     play.end(batches[0]!, [file]);
     expect([play.pull(0), play.standsBy(0)]).toEqual([null, true]);
     expect(play.pull(1)).toMatchObject({ retry: true, files: [file] });
+  });
+
+  it('is not left to a node that stands by and retries nothing', () => {
+    const play = new Play(3);
+    const batches = [play.pull(0)!, play.pull(1, NOT_RETRYING), play.pull(2)!];
+    play.end(batches[1]!);
+    for (let batch = play.pull(1, NOT_RETRYING); batch; batch = play.pull(1, NOT_RETRYING)) play.end(batch);
+    expect(play.queue.standsBy(1)).toBe(true);
+    const file = batches[0]!.files[0]!;
+    play.end(batches[0]!, [file]);
+    expect(play.pull(0)).toMatchObject({ retry: true, files: [file] });
   });
 
   it.each([
