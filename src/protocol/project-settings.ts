@@ -23,7 +23,7 @@ export interface ProjectSettings {
 /** The part of its settings that the pages of a project know. Its readers see it, too. */
 export type ShownSettings = Omit<ProjectSettings, 'webhook_url' | 'webhook_secret' | 'webhook_events' | 'webhook_template'>;
 
-export const WEBHOOK_EVENTS = ['gate_failed', 'file_grew', 'runner_slow'] as const;
+export const WEBHOOK_EVENTS = ['gate_failed', 'file_grew', 'runner_slow', 'became_flaky'] as const;
 
 export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];
 

@@ -17,7 +17,7 @@ import { failedPaths } from '../engine/queues.js';
 import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
 import { linksOf } from '../insight/build-links.js';
 import { comparisonOf } from '../insight/comparison/comparison.js';
-import { flakyFiles } from '../insight/flaky/flaky-files.js';
+import { flakyFiles, flakyNow } from '../insight/flaky/flaky-files.js';
 import { markKnownFlaky } from '../insight/flaky/known-flaky.js';
 import { forecastOf } from '../insight/forecast.js';
 import { explainMinutes } from '../insight/minutes/explained-minutes.js';
@@ -223,6 +223,7 @@ export const reads = {
     order ? sortedLines(store, project, request, order, now) : buildLines(store, project, request, now),
   similarNames,
   flags: flagsOf,
+  flakyNow,
   buildOutline,
   buildPiece,
   prepareWhatIf,

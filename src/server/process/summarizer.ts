@@ -222,10 +222,11 @@ export class Summarizer {
   async #write(key: string, { project, build }: Waiting): Promise<void> {
     const read = await this.#read(project, build);
     const { recorded, ciRun, summary, failures, observed } = read;
+    // The events tell of it.
+    if (recorded) await this.store.failures.put(recorded, failures);
     // Before the summary is there: it is not made again.
     await this.events.summarized({ project, ...build }, read);
     if (recorded) {
-      await this.store.failures.put(recorded, failures);
       await this.store.summaries.put(recorded, summary);
       // A cancelled CI run that goes on again has a summary.
     } else if (ciRun && (summary.state !== 'running' || (await this.store.summaries.ofUnrecorded(ciRun))))

@@ -6,14 +6,16 @@ import type { JobRunner } from '../api/job-runner.js';
 import { digest, type ProjectBuild } from '../engine/keys.js';
 import type { Project } from '../engine/ports/access.js';
 import type { Millis, Store } from '../engine/ports/store.js';
-import { EventWriter, type NoticedIn, type SlowNode, type WebhookEvent } from '../engine/webhooks/event.js';
+import { EventWriter, type FlakyFile, type NoticedIn, type SlowNode, type WebhookEvent } from '../engine/webhooks/event.js';
 import { LogThrottle } from '../http/log-throttle.js';
 import type { SummarizedBuild } from '../insight/trends/build-summary.js';
 import type { NewlyGrown } from '../insight/trends/flags.js';
 import { SUMMARY_PAUSE_FACTOR } from '../insight/trends/summary.js';
 
-/** Events on grown files that one look at the newest builds makes; the next looks make the others. */
-const GROWN_FILES_PER_LOOK = 5;
+/** Events on grown files, and on flaky ones, that one look at the newest builds makes; the next looks make the others. */
+const FILES_PER_LOOK = 5;
+/** The events that a look at the newest builds of the default branch makes. */
+const LOOKED_FOR = ['file_grew', 'runner_slow', 'became_flaky'] as const;
 /** An incomplete CI run that began longer ago makes no event: its summary is only written later. */
 export const OLDEST_RUN_MILLISECONDS = 86_400_000;
 /** Projects that wait for a look at their newest builds; beyond it the next build has it made. */
@@ -65,7 +67,7 @@ export class WebhookEvents {
       const event = this.#writer(project).gateFailed({ id, branch, commit_hash }, { missing, files, losses });
       await this.#add(project, `gate_failed ${ciRun.id}`, event);
     }
-    if (branch !== project.default_branch || !(wants(project, 'file_grew') || wants(project, 'runner_slow'))) return;
+    if (branch !== project.default_branch || !LOOKED_FOR.some(event => wants(project, event))) return;
     const key = `${project.id} ${node_total}`;
     if (this.#waiting.size >= WAITING_LOOKS && !this.#waiting.has(key)) return;
     this.#waiting.set(key, { project: project.id, id, branch, commit_hash, node_total });
@@ -92,7 +94,8 @@ export class WebhookEvents {
       const begun = performance.now();
       await this.#look(look).catch((err: unknown) => {
         const times = this.#throttle.hit();
-        if (times !== null) this.log.warn({ err, times }, 'could not look for files that grew and slow nodes; the next build repeats it');
+        if (times !== null)
+          this.log.warn({ err, times }, 'could not look for files that grew, slow nodes and flaky files; the next build repeats it');
       });
       // As summaries do.
       if (this.#waiting.size === 0) return;
@@ -107,16 +110,21 @@ export class WebhookEvents {
     const { branch, node_total } = build;
     const events = WEBHOOK_EVENTS.filter(event => wants(project, event));
     const asker = { project: project.id, isPage: false, hasLeft: () => false };
-    const { grown, slow } = await this.jobs.read('flags', { project: project.id, branch, node_total, events }, asker);
-    if (grown.length > 0) await this.#addGrown(project, build, grown);
-    if (wants(project, 'runner_slow')) await this.#addSlow(project, build, slow);
+    if (wants(project, 'file_grew') || wants(project, 'runner_slow')) {
+      const { grown, slow } = await this.jobs.read('flags', { project: project.id, branch, node_total, events }, asker);
+      if (grown.length > 0) await this.#addGrown(project, build, grown);
+      if (wants(project, 'runner_slow')) await this.#addSlow(project, build, slow);
+    }
+    if (!wants(project, 'became_flaky')) return;
+    const { flaky, healed } = await this.jobs.read('flakyNow', { project: project.id, now: this.now() }, asker);
+    await this.#addFlaky(project, build, flaky, healed);
   }
 
   async #addGrown(project: Project, build: Look, grown: readonly NewlyGrown[]): Promise<void> {
     const keysOf = ({ path, around }: NewlyGrown) => around.map(number => `file_grew ${digest(path)} ${number}`);
     const known = new Set(await this.store.deliveries.known(project.id, grown.flatMap(keysOf)));
     const unknown = grown.filter(file => !keysOf(file).some(key => known.has(key)));
-    for (const file of unknown.slice(0, GROWN_FILES_PER_LOOK))
+    for (const file of unknown.slice(0, FILES_PER_LOOK))
       await this.#add(project, keysOf(file)[0]!, this.#writer(project).fileGrew(build, file));
   }
 
@@ -130,6 +138,21 @@ export class WebhookEvents {
     for (const node of slow)
       if (!known.includes(keyOf(node.node_index)))
         await this.#add(project, keyOf(node.node_index), this.#writer(project).runnerSlow(build, node));
+  }
+
+  async #addFlaky(project: Project, build: Look, flaky: readonly FlakyFile[], healed: readonly string[]): Promise<void> {
+    const keyOf = (path: string) => `became_flaky ${digest(path)}`;
+    const over = await this.store.deliveries.known(project.id, healed.map(keyOf));
+    if (over.length > 0) await this.store.deliveries.forget(project.id, over);
+    const known = new Set(
+      await this.store.deliveries.known(
+        project.id,
+        flaky.map(({ path }) => keyOf(path)),
+      ),
+    );
+    const unknown = flaky.filter(({ path }) => !known.has(keyOf(path)));
+    for (const file of unknown.slice(0, FILES_PER_LOOK))
+      await this.#add(project, keyOf(file.path), this.#writer(project).becameFlaky(build, file));
   }
 
   async #add({ id: project, name }: Project, key: string, event: WebhookEvent): Promise<void> {

@@ -84,7 +84,9 @@ describe('settings of a project', () => {
   });
 
   it.each(['gate_failed,colour', 'gate_failed,gate_failed', ','])('refuse the events %s', text => {
-    expect(() => set({ webhook_events: text })).toThrow('it must have some of gate_failed, file_grew, runner_slow, each once');
+    expect(() => set({ webhook_events: text })).toThrow(
+      'it must have some of gate_failed, file_grew, runner_slow, became_flaky, each once',
+    );
   });
 
   it('refuse a name that is none of them, also one that every object has', () => {

@@ -183,10 +183,10 @@ describe('an event', () => {
     const project = await newProject(store);
     await changeSettings(store.access, project, { webhook_url: 'http://127.0.0.1:1', ...settings });
     await store.access.setDefaultBranch(project, 'main');
-    const found = { grown: [] as object[], slow: [] as object[] };
+    const found = { grown: [] as object[], slow: [] as object[], flaky: [] as object[], healed: [] as string[] };
     const asked: FlagsSubject[] = [];
-    const read = async (_: string, subject: FlagsSubject) => {
-      asked.push(subject);
+    const read = async (name: string, subject: FlagsSubject) => {
+      if (name === 'flags') asked.push(subject);
       return found;
     };
     const log: string[] = [];
@@ -257,6 +257,23 @@ describe('an event', () => {
       counts.push((await summarized()).length);
     }
     expect(counts).toEqual([0, 1, 0, 0, 1, 0]);
+  });
+
+  it('of a flaky file is sent once until it has healed', async () => {
+    const { summarized, found } = await startEvents();
+    found.flaky = [{ path: 'a.rb', commits: 2, rate: 0.0312, seconds: 90 }];
+    expect(await summarized()).toEqual([
+      'web, main, commit abc: a.rb is flaky: it failed and passed at 2 commits, in about 3.1 % of the builds. Nodes ran 90 s of tests again because of it.',
+    ]);
+    expect(await summarized()).toEqual([]);
+    found.flaky = [{ path: 'a.rb', commits: 3, rate: 0.05, seconds: 0 }];
+    expect(await summarized()).toEqual([]);
+    Object.assign(found, { flaky: [], healed: ['a.rb'] });
+    expect(await summarized()).toEqual([]);
+    Object.assign(found, { flaky: [{ path: 'a.rb', commits: 4, rate: 0.05, seconds: 0 }], healed: [] });
+    expect(await summarized()).toEqual([
+      'web, main, commit abc: a.rb is flaky: it failed and passed at 4 commits, in about 5.0 % of the builds.',
+    ]);
   });
 
   it('is looked for only where it was chosen, and in trends only of the default branch', async () => {

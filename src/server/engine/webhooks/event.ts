@@ -68,6 +68,12 @@ export class EventWriter {
     );
   }
 
+  becameFlaky(build: NoticedIn, { path, commits, rate, seconds }: FlakyFile): WebhookEvent {
+    const again = seconds > 0 ? ` Nodes ran ${durationText(seconds)} of tests again because of it.` : '';
+    const what = `${path} is flaky: it failed and passed at ${pluralize(commits, 'commit')}, in about ${(100 * rate).toFixed(1)} % of the builds.${again}`;
+    return this.#event('became_flaky', build, what, this.#page('flaky'), { path, commits, rate, seconds });
+  }
+
   #event(event: WebhookEventName, build: NoticedIn, what: string, url: string, details: WebhookEvent['details']): WebhookEvent {
     const { branch, commit_hash: commit } = build;
     const text = `${this.project}, ${branch}, commit ${short(commit)}: ${what}${url === '' ? '' : ` ${url}`}`;
@@ -103,6 +109,17 @@ export interface SlowNode {
   slowness: number;
   /** In how many builds that is known. */
   builds: number;
+}
+
+/** A file that fails and passes at one commit. */
+export interface FlakyFile {
+  path: string;
+  /** At how many commits. */
+  commits: number;
+  /** The part of the builds in which it does, from 0 to 1. */
+  rate: number;
+  /** Seconds that nodes ran again because of it. */
+  seconds: number;
 }
 
 function short(commit: string): string {

@@ -1,7 +1,7 @@
 import { groupBy } from '../../../base/group-by.js';
 import { rounded, wholeMilliseconds } from '../../../base/rounding.js';
 import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
-import type { FlakyAnswer, FlakyBuild, FlakyFile } from '../../../protocol/answers/flaky.js';
+import type { FlakyAnswer, FlakyBuild, FlakyFile, FlakyState } from '../../../protocol/answers/flaky.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
 import { fileOfPiece } from '../../../protocol/piece-path.js';
@@ -71,6 +71,13 @@ export async function flakyFiles(store: Store, { project, limit, now }: FlakySub
     outages: outagesOf(failed),
   };
   return { answer, outdated };
+}
+
+/** The files that are flaky now, and those that were, for the events of a webhook. */
+export async function flakyNow(store: Store, subject: Omit<FlakySubject, 'limit'>): Promise<{ flaky: FlakyFile[]; healed: string[] }> {
+  const { files } = (await flakyFiles(store, { ...subject, limit: limits.flakyFiles })).answer;
+  const inState = (state: FlakyState) => files.filter(file => file.state === state);
+  return { flaky: inState('flaky'), healed: inState('healed').map(({ path }) => path) };
 }
 
 export interface Known {
