@@ -74,7 +74,7 @@ const webhookSecret: Definition<string> = {
 };
 
 const webhookEvents: Definition<WebhookEventName[]> = {
-  help: `the events to send, separated by commas: ${WEBHOOK_EVENTS.join(',')} (all, if it is not set)`,
+  help: `the events to send, separated by commas: ${WEBHOOK_EVENTS.join(', ')} (all, if it is not set)`,
   parse(text) {
     const names = text.split(',').map(name => name.trim());
     const wanted = WEBHOOK_EVENTS.filter(name => names.includes(name));
