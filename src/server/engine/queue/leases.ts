@@ -230,6 +230,11 @@ export class Leases {
     return true;
   }
 
+  /** Tells whether a node that sends heartbeats loses its batch when it is silent. */
+  get doEnd(): boolean {
+    return this.policy.silenceMilliseconds < Infinity;
+  }
+
   /** Tells whether another node stands by, of some. */
   hasStandby(node: number, some: ReadonlySet<number>): boolean {
     const now = this.policy.uptime();

@@ -314,7 +314,7 @@ export class Queue {
 
   /** Tells whether a node, for which no file is left, should wait: for files of other nodes (see Leases), or for the retries of its own. */
   standsBy(node: number, retriesFailed = false): boolean {
-    const isWanted = this.#leases.standsBy(node) || (retriesFailed && this.#retries.isOpenFor(node));
+    const isWanted = this.#leases.standsBy(node) || (retriesFailed && this.#leases.doEnd && this.#retries.isOpenFor(node));
     if (isWanted) this.#speeds.stay(node);
     return isWanted;
   }
@@ -399,7 +399,8 @@ export class Queue {
     const remaining = this.#remaining;
     const { count, weight } = remaining;
     if (count === 0) {
-      if (retriesFailed) this.#retry(batch);
+      // Without leases, a node would wait for ever for a retry whose node died.
+      if (retriesFailed && this.#leases.doEnd) this.#retry(batch);
       return;
     }
     const situation = this.#speeds.situationOf(batch.node_index, count, weight, batch.handed_at);

@@ -19,6 +19,7 @@ class Play {
     readonly nodeTotal: number,
     readonly client = CLIENT,
     readonly files = FILES,
+    readonly silenceMilliseconds = 90 * SECOND,
   ) {
     this.queue = this.#newQueue();
   }
@@ -27,7 +28,7 @@ class Play {
     const batches = [...this.journal.values()].map(batch => structuredClone(batch));
     const parameters = { nodeTotal: this.nodeTotal, pullCost: 0, isGuessed: false };
     return new Queue(new Float64Array(this.files).fill(10_000), parameters, batches, {
-      silenceMilliseconds: 90 * SECOND,
+      silenceMilliseconds: this.silenceMilliseconds,
       factor: 0,
       graceMilliseconds: 0,
       uptime: () => this.now,
@@ -153,6 +154,14 @@ describe('a file that failed', () => {
     play.end(batches[0]!, [file]);
     expect([play.pull(0), play.standsBy(0)]).toEqual([null, true]);
     expect(play.pull(1)).toMatchObject({ retry: true, files: [file] });
+  });
+
+  it('is not retried where leases never end: nobody would notice that the node of the retry died', () => {
+    const play = new Play(2, CLIENT, FILES, Infinity);
+    const [first, other] = [play.pull(0)!, play.pull(1)!];
+    play.end(first, [first.files[0]!]);
+    play.end(other);
+    expect([play.drain(1), play.drain(0), play.standsBy(0)]).toEqual([[], [], false]);
   });
 
   it('is not left to a node that stands by and retries nothing', () => {
