@@ -1,7 +1,7 @@
 import { pick, type Random, randomInteger, seededRandom } from '../../../test/testbed/random.js';
 import { addPieces, drawPieceFaults, pieceFaults } from './draw-pieces.js';
 import { type FaultName, faults, onlyOnRequest } from './faults.js';
-import { addMutes } from './mutes.js';
+import { addMutes, FAILURES_ARE_MUTED } from './mutes.js';
 import { addProofs } from './proofs.js';
 import { addRetries } from './retries.js';
 import { drawFiles, type Job, type Mode, type Scenario } from './scenario.js';
@@ -50,7 +50,8 @@ export function drawScenario(seed: number, number: number, only: string | null, 
   const proofsRandom = seededRandom(seed * 1_000_037 + number);
   if (!scenario.overlaps && proofsRandom() < PROOFS) scenario.faults = [...scenario.faults, ...addProofs(scenario, proofsRandom)];
   const retriesRandom = seededRandom(seed * 1_000_081 + number);
-  if (retriesRandom() < RETRIES) addRetries(scenario, retriesRandom);
+  // Where all failures are muted, each node is green.
+  if (retriesRandom() < RETRIES && !scenario.faults.includes(FAILURES_ARE_MUTED)) addRetries(scenario, retriesRandom);
   // A lease may hand out a file twice.
   if (names.length === 0) scenario.leases = false;
   // Any fault may end a node with a batch, and others then wait for its files.
