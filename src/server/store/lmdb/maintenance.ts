@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Maintenance } from '../../engine/ports/maintenance.js';
-import { deletedProjects, expireProjects, FIRST_ENTRY, forgetProjects } from './deleted-projects.js';
 import { expireDeliveries } from './deliveries.js';
-import { expirePaths, expireStep } from './expiry.js';
+import { deletedProjects, expireProjects, FIRST_ENTRY, forgetProjects } from './expiry/deleted-projects.js';
+import { expirePaths, expireStep } from './expiry/expiry.js';
 import type { Parts } from './parts.js';
 import type { ExpiryKey } from './records.js';
 import { commit, written } from './writes/commit.js';

@@ -3,9 +3,9 @@ import { type BuildFilter, type BuildKey, buildDigest, digest } from '../../engi
 import type { Build, Builds, RunHead } from '../../engine/ports/builds.js';
 import { timesOf } from '../codecs/run-times.js';
 import type { Database } from './connection/database.js';
+import { lookUp } from './connection/look-up.js';
 import { ReadTogether } from './connection/read-together.js';
 import { fromNames, toNames } from './json.js';
-import { lookUp } from './look-up.js';
 import type { Paths } from './paths.js';
 
 export const BUILD = 'key, number, id, project, names, node_total, created_at, updated_at, recorded, subsets, test_files';

@@ -4,10 +4,10 @@ import { type BranchTimings, measureOn } from '../../planning/estimating/branch-
 import { FILE_BYTES, fileCount, pathAt, secondsAt, viewOf } from '../codecs/run-times.js';
 import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
 import type { Database } from './connection/database.js';
+import { lookUp } from './connection/look-up.js';
 import { pauseAfterLoss } from './connection/pause.js';
 import { PATHS_PER_STATEMENT } from './connection/sql.js';
 import { fromJson, fromNames } from './json.js';
-import { lookUp } from './look-up.js';
 import { PATHS_PER_CHANGE } from './paths.js';
 
 /** Runs that one statement learns. */

@@ -7,7 +7,7 @@ import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
 import { pathKey, rangeOfPieces } from '../codecs/path-keys.js';
 import { sharedTurn } from '../shared-turn.js';
 import type { Database } from './connection/database.js';
-import { lookUp } from './look-up.js';
+import { lookUp } from './connection/look-up.js';
 
 /** Paths that one statement numbers or learns: whoever changes the same paths, or creates a build of the project, waits meanwhile. */
 export const PATHS_PER_CHANGE = 1000;

@@ -5,9 +5,9 @@ import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { DaySummary, Summaries, Summary } from '../../engine/ports/summaries.js';
 import { CI_RUN, type CiRunRow, toCiRun } from './ci-runs.js';
 import type { Database } from './connection/database.js';
+import { lookUp } from './connection/look-up.js';
 import { branchKey, changedDays, dayValues, inTurn, putDays } from './days.js';
 import { fromJson } from './json.js';
-import { lookUp } from './look-up.js';
 
 interface Before {
   days_turn: number;

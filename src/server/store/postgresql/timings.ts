@@ -7,10 +7,10 @@ import { measuredTimes, TEST_CASES_PER_FILE, timesOfCases } from '../../planning
 import { pathKey, rangeOfCases } from '../codecs/path-keys.js';
 import { decodeExpectationOn, decodeTimings } from '../codecs/timing-codec.js';
 import type { Database } from './connection/database.js';
+import { lookUp } from './connection/look-up.js';
 import { PATHS_PER_STATEMENT } from './connection/sql.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
-import { lookUp } from './look-up.js';
 
 interface Branches {
   branch: number;

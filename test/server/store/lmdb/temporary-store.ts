@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { queueKey, splitKey } from '../../../../src/server/engine/keys.js';
-import { expirePaths, expireStep } from '../../../../src/server/store/lmdb/expiry.js';
+import { expirePaths, expireStep } from '../../../../src/server/store/lmdb/expiry/expiry.js';
 import { closeParts, openParts, type Parts, type PartsOptions } from '../../../../src/server/store/lmdb/parts.js';
 import { Journal } from '../../../../src/server/store/lmdb/writes/journal.js';
 import { JournalFiles, type WriteBytes } from '../../../../src/server/store/lmdb/writes/journal-files.js';

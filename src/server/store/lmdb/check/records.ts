@@ -11,7 +11,7 @@ import { decodeTimings, encodeTimings } from '../../codecs/timing-codec.js';
 import { newProject } from '../access.js';
 import { countKeys, indexKeys, putCount } from '../build-index.js';
 import { runsOf } from '../builds.js';
-import { willExpire } from '../deleted-projects.js';
+import { willExpire } from '../expiry/deleted-projects.js';
 import type { Parts } from '../parts.js';
 import { blocksIn, blocksOf, partOf } from '../plans/plans.js';
 import { batchesOf } from '../plans/read-queue.js';

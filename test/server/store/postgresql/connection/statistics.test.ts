@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Database } from '../../../../../src/server/store/postgresql/connection/database.js';
+import { lookUp } from '../../../../../src/server/store/postgresql/connection/look-up.js';
 import { analyzeGrown, keepStatistics } from '../../../../../src/server/store/postgresql/connection/statistics.js';
-import { lookUp } from '../../../../../src/server/store/postgresql/look-up.js';
 import { PATHS_PER_CHANGE, Paths } from '../../../../../src/server/store/postgresql/paths.js';
 import { cluster, copiedDatabase } from '../../../../harness/postgresql-store.js';
 import { NOW, upTo } from '../../contract/fixtures.js';

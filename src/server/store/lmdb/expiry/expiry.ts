@@ -1,20 +1,20 @@
-import { buildDigest } from '../../engine/keys.js';
-import type { ExpiringKind } from '../../engine/ports/maintenance.js';
-import type { Millis } from '../../engine/ports/store.js';
-import { withoutRun } from '../../engine/recordings.js';
-import { EXPIRED_PER_STEP, expiryOfRest, isPathExpired, putOffUntil } from '../../engine/retention.js';
-import { pathKey } from '../codecs/path-keys.js';
-import { fileCount } from '../codecs/run-times.js';
-import { headOfTimings } from '../codecs/timing-codec.js';
-import { removeFromIndex } from './build-index.js';
-import { runsOf } from './builds.js';
-import { deleteCiRun } from './ci-runs.js';
+import { buildDigest } from '../../../engine/keys.js';
+import type { ExpiringKind } from '../../../engine/ports/maintenance.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import { withoutRun } from '../../../engine/recordings.js';
+import { EXPIRED_PER_STEP, expiryOfRest, isPathExpired, putOffUntil } from '../../../engine/retention.js';
+import { pathKey } from '../../codecs/path-keys.js';
+import { fileCount } from '../../codecs/run-times.js';
+import { headOfTimings } from '../../codecs/timing-codec.js';
+import { removeFromIndex } from '../build-index.js';
+import { runsOf } from '../builds.js';
+import { deleteCiRun } from '../ci-runs.js';
+import type { Parts } from '../parts.js';
+import type { CasesKey, DayKey, ExpiryKey, ExpiryProgress, RunKey } from '../records.js';
+import type { Tables } from '../tables.js';
+import { entriesOf, type OwnedTable } from '../writes/blobs.js';
+import { commit } from '../writes/commit.js';
 import { EXPIRED, PATHS_PER_STEP } from './deleted-projects.js';
-import type { Parts } from './parts.js';
-import type { CasesKey, DayKey, ExpiryKey, ExpiryProgress, RunKey } from './records.js';
-import type { Tables } from './tables.js';
-import { entriesOf, type OwnedTable } from './writes/blobs.js';
-import { commit } from './writes/commit.js';
 
 /** Called with the kind of each record that is deleted. */
 export type Count = (kind: ExpiringKind) => void;

@@ -1,7 +1,7 @@
-import type { Millis } from '../../engine/ports/store.js';
-import type { ExpiryKey } from './records.js';
-import type { Tables } from './tables.js';
-import { type Committing, commit } from './writes/commit.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import type { ExpiryKey } from '../records.js';
+import type { Tables } from '../tables.js';
+import { type Committing, commit } from '../writes/commit.js';
 
 /** Paths, or entries of `expiry`, that one step of the sweep checks. */
 export const PATHS_PER_STEP = 500;
