@@ -76,7 +76,7 @@ function addQueue(program: Command, context: NodeContext): void {
     .option('--max-age <duration>', 'with --proved: how long ago these CI runs may have begun: s, m, h or d (default: 7d)', maxAge)
     .option(
       '--retry-failed',
-      'retry each test file that failed once, on another node where one is free, when the queue is nearly empty: at most 10 files; needs --junit; give it to all nodes',
+      'retry each test file that failed once, on another node where one is free, when no other file is left: at most 10 files; needs --junit; give it to all nodes',
     )
     .option(
       '--flaky-passes',

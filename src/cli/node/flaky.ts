@@ -8,6 +8,7 @@ import type { FlakyAnswer } from '../../protocol/answers/flaky.js';
 import { priceText } from '../../protocol/price.js';
 import { exitCodes } from '../process/exit.js';
 import type { ClientOptions } from './options.js';
+import { tableLines } from './text/table.js';
 
 export interface FlakyOptions extends ClientOptions {
   limit: number;
@@ -20,7 +21,7 @@ type ReceivedFlaky = Omit<FlakyAnswer, 'files'> & { files: (Omit<FlakyAnswer['fi
 // Beside its only use: what answers.ts checks is in each plugin of a runner, too.
 const parseFlaky = accepting<ReceivedFlaky>(200, typia.createIs<Checked<ReceivedFlaky>>() as never);
 
-const HEAD = ['state', 'rate', '90 %', 'flakes', 'run again', 'cost', 'later', 'nodes'];
+const HEAD = ['state', 'rate', '90 %', 'flakes', 'run again', 'cost', 'later', 'nodes', 'test file'];
 
 /** Prints the flaky files of the project by what they cost. Exit code 3: the server could not be asked. */
 export async function flaky(options: FlakyOptions): Promise<void> {
@@ -40,14 +41,25 @@ function linesOf({ files, file_count, since, tells_outcomes, outages }: Received
   const of = since === null ? '' : ` since ${since.slice(0, 10)}`;
   if (files.length === 0) return [`no flaky test file is known${of}`, ...outages.map(outageText)];
   const rows = [HEAD, ...files.map(cellsOf)];
-  const widths = HEAD.map((_, column) => Math.max(...rows.map(cells => cells[column]!.length)));
-  const paths = ['test file', ...files.map(({ path }) => path)];
-  const table = rows.map((cells, i) => [...cells.map((cell, column) => cell.padEnd(widths[column]!)), paths[i]].join('  '));
+  const table = tableLines(rows, column => (column < HEAD.length - 1 ? 'start' : null));
   const left = file_count - files.length;
   return [...table, ...(left > 0 ? [`and ${pluralize(left, 'test file')} that cost less: give --limit`] : []), ...outages.map(outageText)];
 }
 
-function cellsOf({ state, clean, failing_since, rate, low, high, flakes, seconds, cost, later, nodes }: ReceivedFlaky['files'][number]) {
+function cellsOf({
+  path,
+  state,
+  clean,
+  failing_since,
+  rate,
+  low,
+  high,
+  flakes,
+  seconds,
+  cost,
+  later,
+  nodes,
+}: ReceivedFlaky['files'][number]) {
   const isHealing = clean && (state === 'healing' || state === 'healed');
   const more = failing_since
     ? ` since ${failing_since.commit_hash.slice(0, 10)}`
@@ -56,7 +68,16 @@ function cellsOf({ state, clean, failing_since, rate, low, high, flakes, seconds
       : '';
   const known = flakes > 0 ? [percent(rate), `${percent(low)} to ${percent(high)}`] : ['-', '-'];
   const time = (each: number) => (each > 0 ? durationText(each) : '-');
-  return [`${state}${more}`, ...known, String(flakes), time(seconds), cost ? priceText(cost) : '-', time(later), nodes.join(' ') || '-'];
+  return [
+    `${state}${more}`,
+    ...known,
+    String(flakes),
+    time(seconds),
+    cost ? priceText(cost) : '-',
+    time(later),
+    nodes.join(' ') || '-',
+    path,
+  ];
 }
 
 function percent(part: number): string {

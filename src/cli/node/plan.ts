@@ -10,6 +10,7 @@ import type { PlanAnswer } from '../../protocol/answers/what-if.js';
 import { priceText } from '../../protocol/price.js';
 import { exitCodes } from '../process/exit.js';
 import type { ClientOptions } from './options.js';
+import { tableLines } from './text/table.js';
 
 export interface PlanOptions extends ClientOptions {
   stdin?: true;
@@ -141,13 +142,12 @@ function table({ variants, useful_nodes, files, unknown_files, total, longest, a
   ]);
   const head = ['nodes', 'wall time', 'node-minutes', ...(hasPrice ? ['cost'] : []), 'ratio to the floor'];
   const last = head.length - 1;
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map(row => (column < last ? row[column]!.length : 0))));
   const isMarked = variants.some(({ nodes }) => nodes === useful_nodes);
   const guessed = unknown_files > 0 ? `, ${unknown_files} of them never measured` : '';
   return [
     `${pluralize(files, 'test file')}${guessed}: ${durationText(total)} in all${longest ? `, the longest is ${longest.path} with ${durationText(longest.seconds)}` : ''}`,
     '',
-    ...[head, ...rows].map(row => row.map((cell, column) => (column < last ? cell.padStart(widths[column]!) : cell)).join('  ')),
+    ...tableLines([head, ...rows], column => (column < last ? 'end' : null)),
     '',
     `${isMarked ? '* more' : 'More'} than ${pluralize(useful_nodes, 'node brings', 'nodes bring')} little${isMarked ? '' : '.'}`,
     ...assumptions.sentences,

@@ -1,12 +1,12 @@
 import { agree, pluralize } from '../../base/plural.js';
 import { abbreviate } from '../../base/terminal.js';
+import { DAY_MILLISECONDS } from '../../base/time.js';
 import { UsageError } from '../../base/usage-error.js';
 import { MUTES_FILE, type Mute, nameOf, readMutes } from '../mutes/mutes.js';
 import { type Finding, fine, problem, warning } from './finding.js';
 
 /** Mutes that end within so many days are named. */
 const SOON_DAYS = 7;
-const DAY_MILLISECONDS = 86_400_000;
 
 /** Reads the muted failures as `queue` would, and says which end soon, and which mute nothing. @param files the list; null: none was given */
 export function checkMutes(files: readonly string[] | null, now: number): Finding[] {

@@ -20,6 +20,11 @@ export function outcomeOf(code: number): FileOutcome | null {
   return OUTCOMES[code - 1] ?? null;
 }
 
+/** Reports whether a file failed. A mute changes what a failure does to its node, not what it tells of the file. */
+export function isFailure(outcome: string | null): outcome is 'failed' | 'muted' {
+  return outcome === 'failed' || outcome === 'muted';
+}
+
 /** The code of an outcome; 0: its client did not tell. */
 export function codeOf(outcome: FileOutcome | undefined): number {
   return outcome === undefined ? 0 : 1 + OUTCOMES.indexOf(outcome);

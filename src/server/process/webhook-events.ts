@@ -131,28 +131,29 @@ export class WebhookEvents {
   async #addSlow(project: Project, build: Look, slow: readonly SlowNode[]): Promise<void> {
     const keyOf = (node_index: number) => `runner_slow ${build.node_total} ${node_index}`;
     const keys = Array.from({ length: build.node_total }, (_, node_index) => keyOf(node_index));
-    const known = await this.store.deliveries.known(project.id, keys);
-    const slowKeys = slow.map(({ node_index }) => keyOf(node_index));
-    const over = known.filter(key => !slowKeys.includes(key));
-    if (over.length > 0) await this.store.deliveries.forget(project.id, over);
-    for (const node of slow)
-      if (!known.includes(keyOf(node.node_index)))
-        await this.#add(project, keyOf(node.node_index), this.#writer(project).runnerSlow(build, node));
+    const events = slow.map(node => [keyOf(node.node_index), this.#writer(project).runnerSlow(build, node)] as const);
+    await this.#addLasting(project, keys, events, Infinity);
   }
 
   async #addFlaky(project: Project, build: Look, flaky: readonly FlakyFile[], healed: readonly string[]): Promise<void> {
     const keyOf = (path: string) => `became_flaky ${digest(path)}`;
-    const over = await this.store.deliveries.known(project.id, healed.map(keyOf));
+    const keys = [...healed, ...flaky.map(({ path }) => path)].map(keyOf);
+    const events = flaky.map(file => [keyOf(file.path), this.#writer(project).becameFlaky(build, file)] as const);
+    await this.#addLasting(project, keys, events, FILES_PER_LOOK);
+  }
+
+  /** Adds up to `most` new events of a kind that lasts: an event is forgotten when it is over, so that it is sent when it happens again. */
+  async #addLasting(
+    project: Project,
+    keys: readonly string[],
+    events: readonly (readonly [string, WebhookEvent])[],
+    most: number,
+  ): Promise<void> {
+    const known = await this.store.deliveries.known(project.id, keys);
+    const lasting = new Set(events.map(([key]) => key));
+    const over = known.filter(key => !lasting.has(key));
     if (over.length > 0) await this.store.deliveries.forget(project.id, over);
-    const known = new Set(
-      await this.store.deliveries.known(
-        project.id,
-        flaky.map(({ path }) => keyOf(path)),
-      ),
-    );
-    const unknown = flaky.filter(({ path }) => !known.has(keyOf(path)));
-    for (const file of unknown.slice(0, FILES_PER_LOOK))
-      await this.#add(project, keyOf(file.path), this.#writer(project).becameFlaky(build, file));
+    for (const [key, event] of events.filter(([key]) => !known.includes(key)).slice(0, most)) await this.#add(project, key, event);
   }
 
   async #add({ id: project, name }: Project, key: string, event: WebhookEvent): Promise<void> {

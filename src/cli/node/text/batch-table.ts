@@ -2,6 +2,7 @@ import { durationText } from '../../../base/duration.js';
 import { abbreviate } from '../../../base/terminal.js';
 import { estimateOf, estimateText, type PlannedFile } from '../../../node/client/planned-file.js';
 import { filesText } from '../../../protocol/piece-path.js';
+import { tableLines } from './table.js';
 
 /** A batch that the node ran. */
 export interface RanBatch {
@@ -34,6 +35,5 @@ export function batchTable(batches: readonly RanBatch[]): string[] {
   };
   const head = ['batch', 'files', 'new', 'estimate', 'took', 'failed'];
   const rows = [head, ...batches.map(batch => row(String(batch.number), batch)), ...(batches.length > 1 ? [row('all', all)] : [])];
-  const widths = head.map((_, column) => Math.max(...rows.map(cells => cells[column]!.length)));
-  return rows.map(cells => cells.map((cell, column) => cell.padStart(widths[column]!)).join('  '));
+  return tableLines(rows, () => 'end');
 }

@@ -1,7 +1,7 @@
 import type { FileOutcome } from '../../../protocol/file-outcome.js';
 import { fileOfPiece } from '../../../protocol/piece-path.js';
 import type { Run } from '../ports/builds.js';
-import { codeOf, hasRun, outcomeOf } from '../test-file.js';
+import { codeOf, hasRun, isFailure, outcomeOf } from '../test-file.js';
 import { type AssignmentsByPath, failuresBeforeRetry } from './compare.js';
 
 /** The test files and pieces of a CI run by their outcomes. */
@@ -47,8 +47,7 @@ export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRu
   for (const { node_index, paths, seconds, outcomes, ci_run } of runs.toSorted((a, b) => a.ordinal - b.ordinal)) {
     for (const [i, path] of paths.entries()) {
       const outcome = outcomeOf(outcomes[i]!) ?? 'untold';
-      const isFailure = outcome === 'failed' || outcome === 'muted';
-      const failures = isFailure ? retriedFailures(path) : NONE;
+      const failures = isFailure(outcome) ? retriedFailures(path) : NONE;
       // Its node may record the failure after the retry on another one. Another failure of this node was not retried.
       if (failures.includes(node_index)) {
         failures.splice(failures.indexOf(node_index), 1);
@@ -56,10 +55,10 @@ export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRu
         continue;
       }
       // A file that was only scheduled did not pass.
-      if (!isFailure && outcome !== 'untold' && !hasRun(seconds[i]!)) continue;
-      if (ciRun !== null && ci_run !== ciRun && !isFailure) continue;
+      if (!isFailure(outcome) && outcome !== 'untold' && !hasRun(seconds[i]!)) continue;
+      if (ciRun !== null && ci_run !== ciRun && !isFailure(outcome)) continue;
       const known = toldOf(path);
-      if (!isFailure) known[outcome] = true;
+      if (!isFailure(outcome)) known[outcome] = true;
       else if (outcome === 'failed' || known.failure !== 'failed' || known.failedOn === node_index)
         Object.assign(known, { failure: outcome, failedOn: node_index });
       known.last = outcome;

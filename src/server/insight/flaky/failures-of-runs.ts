@@ -1,9 +1,8 @@
 import { groupBy } from '../../../base/group-by.js';
 import { wholeMilliseconds } from '../../../base/rounding.js';
-import type { FileOutcome } from '../../../protocol/file-outcome.js';
 import type { RunHead, RunTimes } from '../../engine/ports/builds.js';
 import type { BuildFailures, FileFailure, Outage } from '../../engine/ports/failures.js';
-import { hasRun, outcomeOf } from '../../engine/test-file.js';
+import { hasRun, isFailure, outcomeOf } from '../../engine/test-file.js';
 
 /** A recorded run of a node, by the numbers of its paths. */
 export interface NodeRun extends RunTimes, Pick<RunHead, 'node_index' | 'created_at'> {}
@@ -45,9 +44,6 @@ function failuresOf(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Failure[] {
       }
   return failures;
 }
-
-/** A mute changes what a failure does to its node, not what it tells of the file. */
-const isFailure = (outcome: FileOutcome | null): boolean => outcome === 'failed' || outcome === 'muted';
 
 /** The paths that failed anywhere. With fewer than `GROUP_FILES`, it does not matter which were flaky before. */
 export function failedPaths(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Set<number> {
