@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** Pause in typing after which the search begins, in milliseconds. */
 const PAUSE = 200;
@@ -20,11 +20,12 @@ export function SearchBox({ label, placeholder, value, onSearch, children }: Pro
   const [text, setText] = useState(value);
   /** Text of the last search. It comes back as `value`, when the reader may have typed more. */
   const searched = useRef(value);
-  useEffect(() => {
+  // Layout effects, because others begin after the paint. A new search takes no text away that the reader typed since it is seen.
+  useLayoutEffect(() => {
     if (value !== searched.current) setText(value);
     searched.current = value;
   }, [value]);
-  // A layout effect, because others begin after the paint. The key works as soon as the line is visible.
+  // The key works as soon as the line is visible.
   useLayoutEffect(() => {
     const focus = (event: KeyboardEvent) => {
       if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
