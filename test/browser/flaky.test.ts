@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { rateTexts } from '../../src/dashboard/pages/flaky/sentences.js';
 import { changeSettings } from '../../src/server/engine/access.js';
 import { Clock } from '../harness/clock.js';
-import { manyPaths, record, startSplit } from '../harness/messages.js';
+import { buildKey, manyPaths, record, startSplit } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 import { expectAccessible, loadAxe } from './accessibility.js';
 import { type BrowsedProject, emptyProject } from './demo-project.js';
@@ -92,6 +92,12 @@ describe('the page of flaky files', () => {
     await play(project, 'early', { [A]: 'flaky' });
     await day(project, 4);
     await play(project, 'again', { [B]: 'failed', [C]: 'failed' });
+    const cases = [
+      { name: 'logs in', seconds: 1, outcome: 'failed' },
+      { name: 'logs out', seconds: 1, outcome: 'failed' },
+    ];
+    const node = { ...buildKey, commit_hash: 'again', node_total: 1, node_index: 0, ci_build_id: String(ciRuns.length - 1) };
+    await project.client.post('/v2/test_cases', { ...node, files: [{ path: B, seconds: 2, cases }] });
     clock.advance({ seconds: 480 });
     await play(project, 'again');
     await day(project, 8);
@@ -117,7 +123,7 @@ describe('the page of flaky files', () => {
     const when = expect.stringMatching(/^\d+ m ago$|^2026-01-0\d$/) as string;
     expect(await cellsOf(tab)).toEqual([
       [C, 'flaky', rateText(C), ...price, when],
-      [B, `healing, ${cleanText(B)}`, rateText(B), ...price, when],
+      [`${B}logs in and 1 more`, `healing, ${cleanText(B)}`, rateText(B), ...price, when],
       [D, 'suspected', rateText(D), ...none, '0', when],
       [E, 'failing since broken1', '–', ...none, '', when],
       [A, 'healed', rateText(A), ...none, '0', when],

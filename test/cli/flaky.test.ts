@@ -35,7 +35,7 @@ describe('ballast flaky', () => {
     const { code, stdout, stderr } = await list(server);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [head, first, second, outage, ...rest] = stdout.split('\n');
-    expect(head!.split(/ {2,}/)).toEqual(['state', 'rate', '90 %', 'flakes', 'run again', 'cost', 'later', 'nodes', 'test file']);
+    expect(head!.split(/ {2,}/)).toEqual(['state', 'rate', '90 %', 'flakes', 'run again', 'cost', 'later', 'took', 'nodes', 'test file']);
     expect(first!.split(/ {2,}/)).toEqual([
       'suspected',
       expect.stringMatching(/^\d+\.\d %$/),
@@ -44,10 +44,11 @@ describe('ballast flaky', () => {
       '2 m 00 s',
       '$12.00',
       expect.any(String),
+      '1.0 x',
       '0',
       SUITE[3],
     ]);
-    expect(second!.split(/ {2,}/)).toEqual(['suspected', expect.anything(), expect.anything(), '1', '-', '$0.00', '-', '0', SUITE[4]]);
+    expect(second!.split(/ {2,}/)).toEqual(['suspected', expect.anything(), expect.anything(), '1', '-', '$0.00', '-', '-', '0', SUITE[4]]);
     expect(outage).toMatch(/^outage: 12 test files failed together at commit c3 of main, \d{4}-\d\d-\d\d \d\d:\d\d$/);
     expect(rest).toEqual(['']);
     expect((await list(server, '--limit', '1')).stdout).toContain('\nand 1 test file that cost less: give --limit\n');
@@ -68,7 +69,9 @@ describe('ballast flaky', () => {
       expect((await Promise.all(nodes.map(queue))).map(({ code }) => code)).toEqual(nodes.map(() => 0));
       await server.service.summarize();
       const { files: found } = (await server.get('/v1/flaky')).json as FlakyAnswer;
-      expect(found).toMatchObject([{ path: files[5], state: 'suspected', flakes: 1, nodes: [expect.any(Number)] }]);
+      expect(found).toMatchObject([
+        { path: files[5], state: 'suspected', flakes: 1, nodes: [expect.any(Number)], cases: [{ name: 'one', flakes: 1 }] },
+      ]);
       // If no other node was free, its node records it once, as flaky.
       const [first] = await server.store.builds.list(1, {}, { limit: 1 });
       expect(found[0]!.seconds > 0).toBe(first!.test_files === files.length + 1);

@@ -4,7 +4,7 @@ import { pluralize } from '../../base/plural.js';
 import { print, printToStderr } from '../../base/terminal.js';
 import { accepting, type Checked } from '../../node/client/answers.js';
 import { Api } from '../../node/client/api.js';
-import type { FlakyAnswer } from '../../protocol/answers/flaky.js';
+import type { FlakyAnswer, FlakyCase, FlakyFile } from '../../protocol/answers/flaky.js';
 import { priceText } from '../../protocol/price.js';
 import { exitCodes } from '../process/exit.js';
 import type { ClientOptions } from './options.js';
@@ -16,12 +16,13 @@ export interface FlakyOptions extends ClientOptions {
 }
 
 /** A newer server may have other states. */
-type ReceivedFlaky = Omit<FlakyAnswer, 'files'> & { files: (Omit<FlakyAnswer['files'][number], 'state'> & { state: string })[] };
+type ReceivedFile = Omit<FlakyFile, 'state' | 'cases'> & { state: string; cases: Pick<FlakyCase, 'name' | 'flakes'>[] };
+type ReceivedFlaky = Omit<FlakyAnswer, 'files'> & { files: ReceivedFile[] };
 
 // Beside its only use: what answers.ts checks is in each plugin of a runner, too.
 const parseFlaky = accepting<ReceivedFlaky>(200, typia.createIs<Checked<ReceivedFlaky>>() as never);
 
-const HEAD = ['state', 'rate', '90 %', 'flakes', 'run again', 'cost', 'later', 'nodes', 'test file'];
+const HEAD = ['state', 'rate', '90 %', 'flakes', 'run again', 'cost', 'later', 'took', 'nodes', 'test file'];
 
 /** Prints the flaky files of the project by what they cost. Exit code 3: the server could not be asked. */
 export async function flaky(options: FlakyOptions): Promise<void> {
@@ -46,20 +47,8 @@ function linesOf({ files, file_count, since, tells_outcomes, outages }: Received
   return [...table, ...(left > 0 ? [`and ${pluralize(left, 'test file')} that cost less: give --limit`] : []), ...outages.map(outageText)];
 }
 
-function cellsOf({
-  path,
-  state,
-  clean,
-  failing_since,
-  rate,
-  low,
-  high,
-  flakes,
-  seconds,
-  cost,
-  later,
-  nodes,
-}: ReceivedFlaky['files'][number]) {
+function cellsOf(file: ReceivedFile): string[] {
+  const { state, clean, failing_since, rate, low, high, flakes, seconds, cost, later, slowdown, nodes } = file;
   const isHealing = clean && (state === 'healing' || state === 'healed');
   const more = failing_since
     ? ` since ${failing_since.commit_hash.slice(0, 10)}`
@@ -75,9 +64,20 @@ function cellsOf({
     time(seconds),
     cost ? priceText(cost) : '-',
     time(later),
+    slowdown === null ? '-' : `${slowdown.toFixed(1)} x`,
     nodes.join(' ') || '-',
-    path,
+    fileText(file),
   ];
+}
+
+/** The file with what is known of its flakes: `a.test.js (logs in 2, logs out 1; after b.test.js in 2 of 3)`. */
+function fileText({ path, flakes, before, cases }: ReceivedFile): string {
+  const known = [
+    cases.map(each => `${each.name} ${each.flakes}`).join(', '),
+    before && `after ${before.path} in ${before.flakes} of ${flakes}`,
+  ];
+  const text = known.filter(Boolean).join('; ');
+  return text === '' ? path : `${path} (${text})`;
 }
 
 function percent(part: number): string {

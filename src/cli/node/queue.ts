@@ -170,7 +170,7 @@ async function runBatches(
     const number = run.commandCount + 1;
     printToStderr(isRetry ? `batch ${number}: retries ${files[0]!.path}, which failed` : batchLine(number, files));
     const before = performance.now();
-    const result = isRetry ? resultOfRetry(await run.runBatch(files)) : await run.runBatch(files);
+    const result = isRetry ? resultOfRetry(await run.runBatch(files, true)) : await run.runBatch(files);
     batches.push({ number, files, seconds: secondsSince(before), failed: result.failed.length });
     return result;
   };

@@ -109,8 +109,12 @@ export class NodeRun {
     for (const path of this.#recorded.keys()) if (!kept.has(path)) this.#recorded.delete(path);
   }
 
-  /** Runs the command for a batch, in several parts if the paths do not fit into one command or it has pieces. Throws CommandNotStarted. */
-  async runBatch(files: readonly PlannedFile[]): Promise<BatchResult> {
+  /**
+   * Runs the command for a batch, in several parts if the paths do not fit into one command or it has pieces. Throws CommandNotStarted.
+   *
+   * @param isRetry its file failed before, and its cases, if they pass, do not replace those that failed
+   */
+  async runBatch(files: readonly PlannedFile[], isRetry = false): Promise<BatchResult> {
     const whole = files.filter(({ piece }) => !piece);
     const parts = whole.length === 0 ? [] : this.#readsListFile ? [whole] : splitByLength(whole);
     if (parts.length > 1)
@@ -118,7 +122,7 @@ export class NodeRun {
         `the paths of ${pluralize(whole.length, 'test file')} in one batch are too long for one command: running ${parts.length} commands`,
       );
     const runs = [
-      ...parts.map(part => () => this.#runFiles(part)),
+      ...parts.map(part => () => this.#runFiles(part, isRetry)),
       ...files.flatMap(({ piece, ...file }) => (piece ? () => this.#runPiece(piece, file) : [])),
     ];
     const results: BatchResult[] = [];
@@ -128,7 +132,7 @@ export class NodeRun {
     return { recorded, failed: [...failed, ...files.flatMap(({ path }) => (this.runner.signal && !ran.has(path) ? path : []))] };
   }
 
-  async #runFiles(files: readonly PlannedFile[]): Promise<BatchResult> {
+  async #runFiles(files: readonly PlannedFile[], isRetry: boolean): Promise<BatchResult> {
     const { result, reports, isHung } = await this.#execute(files, null);
     // A runner may have loaded a file, and not begun it.
     if (isHung && this.#isolates(files))
@@ -141,9 +145,10 @@ export class NodeRun {
       for (const { path } of files) this.#recorded.delete(path);
       return this.#note(notRunResult(files));
     }
-    for (const { path, time_execution } of result.recorded) {
+    for (const { path, time_execution, outcome } of result.recorded) {
       const cases = reports?.get(path)?.cases;
-      if (cases) this.testCases.addFile(path, time_execution, cases);
+      const hasPassed = outcome === undefined;
+      if (cases && !(isRetry && hasPassed)) this.testCases.addFile(path, time_execution, cases);
     }
     return this.#note(result);
   }
@@ -178,7 +183,7 @@ export class NodeRun {
         break;
       }
       printToStderr(`running ${file.path} alone (${i + 1} of ${files.length})`);
-      results.push(await this.#runFiles([file]));
+      results.push(await this.#runFiles([file], false));
       hungInARow = this.hung.has(file.path) ? hungInARow + 1 : 0;
     }
     return joined(results);

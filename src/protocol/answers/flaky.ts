@@ -43,8 +43,20 @@ export interface FlakyFile {
   later: number;
   /** The nodes on which it failed in builds in which it was flaky, at most 20. */
   nodes: Count[];
+  /** How much longer it took when it failed than when it passed, as a ratio: the median of its flakes. Null: it is not known. */
+  slowdown: number | null;
+  /** The file that ran just before it, in the same batch of a queue, in most of its flakes, and in how many of them; null: none did in two. */
+  before: { path: string; flakes: Count } | null;
+  /** Its test cases that failed in its flakes, the most often first, at most 5. Empty: no client told them. */
+  cases: FlakyCase[];
   /** The last build in which it was flaky, or else failed. */
   last: FlakyBuild;
+}
+
+/** A test case that failed when its file was flaky, which is counted as the file is. */
+export interface FlakyCase extends Pick<FlakyFile, 'flakes' | 'commits' | 'rate' | 'low' | 'high'> {
+  name: string;
+  state: Exclude<FlakyState, 'failing'>;
 }
 
 export interface FlakyBuild {

@@ -5,7 +5,7 @@ import { createProject } from '../../../src/server/engine/access.js';
 import type { BuildFailures } from '../../../src/server/engine/ports/failures.js';
 import { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
-import { manyPaths, record, startSplit } from '../../harness/messages.js';
+import { buildKey, manyPaths, record, startSplit } from '../../harness/messages.js';
 import { startServer } from '../../harness/server.js';
 
 const SUITE = manyPaths(30);
@@ -81,7 +81,7 @@ describe('what failed in a build', () => {
     clock.advance({ seconds: 300 });
     await again(node, [A], {});
     const price = { node_index: node, seconds: 1, later: 300 };
-    expect(await kept()).toEqual([expect.objectContaining({ files: [{ path: await numberOf(A), isFlaky: true, ...price }] })]);
+    expect(await kept()).toMatchObject([{ files: [{ path: await numberOf(A), isFlaky: true, ...price }] }]);
   });
 
   it.each<[situation: string, second: CiRun]>([
@@ -107,6 +107,34 @@ describe('what failed in a build', () => {
     const all = Object.fromEntries(parts[1]!.map(path => [path, 'failed']));
     await play({ commit_hash: 'next', outcomes: all });
     expect(await kept()).toMatchObject([{ outages: [{ node_index: null, files: 15 }], files: [] }]);
+  });
+
+  it('is kept with how much slower it was, and the names of its test cases, which a later report does not take away', async () => {
+    const { server, play, kept, flaky } = await begin();
+    const tellCases = (commit_hash: string, ci_build_id: string, outcome: string) =>
+      server.post('/v2/test_cases', {
+        ...buildKey,
+        ...{ commit_hash, node_index: 0, ci_build_id },
+        files: [
+          {
+            path: A,
+            seconds: 3,
+            cases: ['logs in', 'logs out'].map((name, i) => ({ name, seconds: 1, outcome: i === 0 ? outcome : 'passed' })),
+          },
+        ],
+      });
+    for (const [i, commit_hash] of ['f1', 'f2'].entries()) {
+      const build = { commit_hash };
+      await play({ ...build, outcomes: { [A]: 'failed' }, seconds: 3 });
+      expect(await tellCases(commit_hash, String(2 * i + 1), 'failed')).toMatchObject({ status: 200 });
+      expect((await kept())[0]).toMatchObject({ files: [{ slowdown: null, cases: ['logs in'] }] });
+      await play({ ...build, seconds: 2 });
+      await tellCases(commit_hash, String(2 * i + 2), 'passed');
+      expect(await kept()).toMatchObject([{ files: [{ slowdown: 1.5, cases: ['logs in'] }] }, ...(i === 0 ? [] : [{}])]);
+    }
+    expect((await flaky()).files).toMatchObject([
+      { path: A, slowdown: 1.5, cases: [{ name: 'logs in', state: 'flaky', flakes: 2, commits: 2 }] },
+    ]);
   });
 
   it('is not kept of clients that tell no outcomes', async () => {

@@ -13,14 +13,14 @@ const RETRIES = { tree: TREE, sends_heartbeats: true, retry_failed: true, wants_
 const times = (paths: readonly string[]) => paths.map(() => 1);
 const next = (node: QueueNode, failed: readonly string[] = []) => node.next(failed, { times: times(node.paths) });
 
-/** Two nodes, of which the first one has a file that failed, and the second one its retry. */
-async function retried() {
+/** Two nodes, of which the first one has a file that failed, at a place in its first batch, and the second one its retry. */
+async function retried(at = 0) {
   const settings = { dataDir: temporaryFolder() };
   const server = await startServer(settings);
   const nodes = [0, 1].map(index => new QueueNode(server, index, RETRIES));
   const [first, second] = nodes as [QueueNode, QueueNode];
   const ran: [string[], string[]] = [await first.start(SUITE), await second.start(SUITE)];
-  const [failed] = ran[0] as [string];
+  const failed = ran[0][at]!;
   const last = await next(first, [failed]);
   ran[0].push(...last);
   let batch: string[] = [];
@@ -65,6 +65,18 @@ it('counts a failure that its node recorded more often than it reported as one t
     await record(server, { node_index: 0, ci_build_id: '100', tells_outcomes: true, test_files: outcome(ran[0], failed) });
   const query = `tree=${TREE}&test_files_digest=${digestOfList(SUITE)}&max_age=600&flaky_passes=true`;
   expect((await server.get(`/v1/proofs?${query}`)).json).toMatchObject({ is_proved: false });
+});
+
+it('keeps which file ran just before the one that failed, in the same batch', async () => {
+  const { server, first, second, failed, ran } = await retried(1);
+  await next(second);
+  await first.pull();
+  await record(server, { node_index: 0, ci_build_id: '100', tells_outcomes: true, test_files: outcome(ran[0], failed) });
+  await record(server, { node_index: 1, ci_build_id: '100', tells_outcomes: true, test_files: outcome([...ran[1], failed]) });
+  await server.service.summarize();
+  const [build] = await server.store.failures.newest(1, 1);
+  const before = await server.store.builds.pathNumber(1, ran[0][0]!);
+  expect(build!.failures.files).toMatchObject([{ isFlaky: true, node_index: 0, before, slowdown: 1 }]);
 });
 
 it('tells the node that its file failed again by leaving it out', async () => {

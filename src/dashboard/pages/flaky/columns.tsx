@@ -3,10 +3,12 @@ import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { priceText } from '../../../protocol/price.js';
 import { Duration, When } from '../../parts/amounts.js';
 import { Commit } from '../../parts/commit.js';
-import { FileLink } from '../../parts/path.js';
+import { FileLink, Path } from '../../parts/path.js';
 import type { Column } from '../../parts/table.js';
 import { projectPath } from '../../routes/routes.js';
-import { nodesText, rateTexts } from './sentences.js';
+import { number } from '../../text/format.js';
+import { visible } from '../../text/path-text.js';
+import { isOther, nodesText, rateTexts } from './sentences.js';
 
 const MEANINGS: Record<FlakyState, string> = {
   suspected: 'It was flaky at one commit',
@@ -21,7 +23,12 @@ export const flakyColumns = (project: ProjectLine): Column<FlakyFile>[] => [
     name: 'path',
     title: 'File',
     isWide: true,
-    cell: ({ path }) => <FileLink project={project.name} path={path} branch={null} />,
+    cell: file => (
+      <>
+        <FileLink project={project.name} path={file.path} branch={null} />
+        <Details file={file} />
+      </>
+    ),
     sortBy: ({ path }) => path,
   },
   { name: 'state', title: 'State', cell: file => <State project={project} file={file} /> },
@@ -79,6 +86,28 @@ export const flakyColumns = (project: ProjectLine): Column<FlakyFile>[] => [
     sortBy: ({ last }) => last.at,
   },
 ];
+
+/** What is known of its failures, in short. */
+function Details({ file }: { file: FlakyFile }) {
+  const { flakes, cases, slowdown, before } = file;
+  const [first, ...more] = cases;
+  const times = (count: number) => `${number(count)} of ${number(flakes)}`;
+  const parts = [
+    first && (
+      <span title={cases.map(({ name, flakes }) => `${visible(name)}: ${times(flakes)}`).join('\n')}>
+        <Path text={first.name} /> {more.length > 0 && `and ${number(more.length)} more`}
+      </span>
+    ),
+    isOther(slowdown) && `took ${number(slowdown, 1)} times as long`,
+    before && (
+      <>
+        after <Path text={before.path} /> in {times(before.flakes)}
+      </>
+    ),
+  ].filter(Boolean);
+  if (parts.length === 0) return null;
+  return <div class="small quiet">{parts.flatMap((part, i) => (i === 0 ? part : [', ', part]))}</div>;
+}
 
 function State({ project, file: { state, clean, failing_since: since } }: { project: ProjectLine; file: FlakyFile }) {
   return (

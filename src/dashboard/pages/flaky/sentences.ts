@@ -49,6 +49,14 @@ export function rateTexts({ rate, low, high }: Pick<FlakyFile, 'rate' | 'low' | 
   return { rate: `${partText(rate)}\u202f%`, interval: `(${partText(low)}–${partText(high)}\u202f%)` };
 }
 
+/** A file that takes so much longer or shorter when it fails is worth a word: nodes differ by less. */
+const NOTABLE = 1.5;
+
+/** Reports whether a flaky file takes another time when it fails. */
+export function isOther(slowdown: number | null): slowdown is number {
+  return slowdown !== null && (slowdown >= NOTABLE || slowdown <= 1 / NOTABLE);
+}
+
 /** So few builds tell the rate that its decimals mean nothing from 1 % on. */
 function partText(part: number): string {
   const value = 100 * part;

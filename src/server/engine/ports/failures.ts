@@ -6,6 +6,8 @@ import type { Millis } from './store.js';
 export interface Failures {
   /** Writes what failed in a build, in place of what is written; null: nothing. Does nothing when the build has expired. */
   put(build: Build, failures: BuildFailures | null): Promise<void>;
+  /** What failed in a build; null: nothing is written. */
+  of(build: Build): Soon<BuildFailures | null>;
   /** Up to `limit` builds of a project in which something failed, the last created first. A record expires with its build. */
   newest(project: number, limit: number): Soon<FailedBuild[]>;
 }
@@ -39,6 +41,12 @@ export interface FileFailure {
   isFlaky: boolean;
   /** The node on which it first failed. */
   node_index: number;
+  /** The number of the path that ran just before it there, in the same batch of a queue; null: none, or it is not known. */
+  before: number | null;
+  /** How much longer it took when it failed than when it passed in this build, as a ratio; null: it is not known. */
+  slowdown: number | null;
+  /** The first of its test cases that failed. Empty: its client told none. */
+  cases: string[];
   /** Seconds that nodes ran again because of it. */
   seconds: number;
   /** Seconds by which the build ended later because of it. */

@@ -8,6 +8,7 @@ import type { BuildFailures } from '../../engine/ports/failures.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import type { Subject } from '../subject.js';
 import { isOf } from '../timeline/read-timeline.js';
+import { addCircumstances } from './circumstances.js';
 import { failedPaths, failuresOfRuns, GROUP_FILES, type NodeRun, type RecordedCiRun } from './failures-of-runs.js';
 import { flakyInOthers } from './known-flaky.js';
 
@@ -35,6 +36,12 @@ export async function failuresOfBuild(store: Store, { project, recorded, ciRuns 
   for (const [i, { ciRun, runs }] of read.entries())
     found.push({ setting: (read.length > 1 && ciRun && (await settingOf(store, ciRun))) || `${i}`, runs });
   const { outages, files: failed } = failuresOfRuns(found, flakyBefore);
+  await addCircumstances(
+    store,
+    recorded,
+    read.flatMap(({ ciRun }) => ciRun ?? []),
+    failed,
+  );
   return outages.length + failed.length === 0 ? null : { at, outages, files: failed };
 }
 

@@ -63,11 +63,15 @@ export function failuresOfRuns(ciRuns: readonly RecordedCiRun[], flakyBefore: Re
   const passes = passesOf(ciRuns, pathsOf(single));
   const byPath = groupBy(single, ({ path }) => path);
   const files = [...byPath].flatMap(([path, failures]): FileFailure[] => {
-    const settings = passes.get(path);
-    const isFlaky = failures.some(({ ciRun, hasPassed }) => hasPassed || settings?.has(ciRuns[ciRun]!.setting));
+    const passed = passes.get(path);
+    const isFlaky = failures.some(({ ciRun, hasPassed }) => hasPassed || passed?.settings.has(ciRuns[ciRun]!.setting));
     // It passed with another list or other keys: nobody knows why.
-    if (!isFlaky && settings) return [];
-    return [{ path, isFlaky, node_index: failures[0]!.run.node_index, seconds: 0, later: 0 }];
+    if (!isFlaky && passed) return [];
+    const [{ run, hasPassed }] = failures as [Failure, ...Failure[]];
+    const seconds = run.seconds[run.paths.indexOf(path)]!;
+    // If the test runner repeated it by itself, they are the seconds of all.
+    const slowdown = !hasPassed && passed && seconds > 0 && passed.seconds > 0 ? seconds / passed.seconds : null;
+    return [{ path, isFlaky, node_index: run.node_index, before: null, slowdown, cases: [], seconds: 0, later: 0 }];
   });
   addPrice(files, ciRuns, all);
   return { outages, files: files.sort((a, b) => Number(b.isFlaky) - Number(a.isFlaky)).slice(0, MOST_FILES) };
@@ -106,9 +110,17 @@ function mostFiles(ciRuns: readonly RecordedCiRun[]): number {
   return Math.max(...ciRuns.map(({ runs }) => new Set(runs.flatMap(({ paths }) => [...paths])).size));
 }
 
-/** The settings with which each of these paths passed. */
-function passesOf(ciRuns: readonly RecordedCiRun[], paths: ReadonlySet<number>): Map<number, Set<string>> {
-  const passes = new Map<number, Set<string>>();
+/** How a path passed. */
+interface Passes {
+  /** The settings with which it did. */
+  settings: Set<string>;
+  /** What it took when it did first. */
+  seconds: number;
+}
+
+/** The passes of each of these paths. */
+function passesOf(ciRuns: readonly RecordedCiRun[], paths: ReadonlySet<number>): Map<number, Passes> {
+  const passes = new Map<number, Passes>();
   if (paths.size === 0) return passes;
   for (const { setting, runs } of ciRuns)
     for (const run of runs)
@@ -117,9 +129,9 @@ function passesOf(ciRuns: readonly RecordedCiRun[], paths: ReadonlySet<number>):
         if (!paths.has(path) || !hasRun(run.seconds[i]!)) continue;
         const outcome = outcomeOf(run.outcomes[i]!);
         if (outcome !== 'passed' && outcome !== 'flaky') continue;
-        const settings = passes.get(path);
-        if (settings) settings.add(setting);
-        else passes.set(path, new Set([setting]));
+        const known = passes.get(path);
+        if (known) known.settings.add(setting);
+        else passes.set(path, { settings: new Set([setting]), seconds: run.seconds[i]! });
       }
   return passes;
 }

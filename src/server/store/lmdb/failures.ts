@@ -15,6 +15,10 @@ export function lmdbFailures(parts: Pick<Tables, 'builds' | 'failures'> & Commit
         void (failed ? failures.put(key, encodeFailures(failed)) : failures.remove(key));
       });
     },
+    of({ project, number }) {
+      const record = failures.get([project, number]);
+      return record ? decodeFailures(record) : null;
+    },
     newest(project, limit) {
       const range = { start: [project, Infinity] as never, end: [project, 0] as never, reverse: true, limit };
       return [...failures.getRange(range)].flatMap(({ key: [, number], value }) => {

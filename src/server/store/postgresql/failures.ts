@@ -19,6 +19,10 @@ export function postgresqlFailures(database: Database) {
         [number, id, encodeFailures(failures)],
       );
     },
+    async of({ number }) {
+      const [row] = await database.read<{ record: Buffer }>('select record from failures where build = $1', [number]);
+      return row ? decodeFailures(row.record) : null;
+    },
     async newest(project, limit) {
       const rows = await database.read<BuildRow & { record: Buffer }>(
         `select b.*, f.record from (

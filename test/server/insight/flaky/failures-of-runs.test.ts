@@ -19,7 +19,12 @@ function runOf(node_index: number, minutes: number, files: readonly Ran[]): Node
 }
 
 const ciRun = (runs: readonly NodeRun[], setting = 'list'): RecordedCiRun => ({ setting, runs });
-const found = (ciRuns: readonly RecordedCiRun[], flakyBefore: readonly number[] = []) => failuresOfRuns(ciRuns, new Set(flakyBefore));
+/** Outages and files, without the circumstances of failures. */
+function found(ciRuns: readonly RecordedCiRun[], flakyBefore: readonly number[] = []) {
+  const { outages, files } = failuresOfRuns(ciRuns, new Set(flakyBefore));
+  return { outages, files: files.map(({ before, slowdown, cases, ...file }) => file) };
+}
+
 const passed = (from: number, to: number): Ran[] => Array.from({ length: to - from }, (_, i) => [from + i, 'passed'] as const);
 const failed = (from: number, to: number): Ran[] => Array.from({ length: to - from }, (_, i) => [from + i, 'failed'] as const);
 
@@ -98,6 +103,15 @@ describe('a file is flaky', () => {
     ]);
     expect(found([first, again]).files).toEqual([flaky(1), { ...flaky(2), isFlaky: false }]);
   });
+});
+
+it.each<[seconds: string, failed: Ran, passed: Ran, slowdown: number | null]>([
+  ['its seconds when it failed and when it passed', [1, 'failed', 15], [1, 'passed', 10], 1.5],
+  ['no seconds of a failure without a time', [1, 'failed', UNTIMED], [1, 'passed', 10], null],
+  ['no seconds of a pass without a time', [1, 'failed', 15], [1, 'passed', UNTIMED], null],
+  ['no seconds of a file that the test runner tried again', [1, 'flaky', 15], [1, 'passed', 10], null],
+])('the slowdown of a flaky file rests on %s', (_, failed, passed, slowdown) => {
+  expect(failuresOfRuns([ciRun([runOf(0, 1, [failed]), runOf(1, 2, [passed])])], new Set()).files).toMatchObject([{ slowdown }]);
 });
 
 describe('a file that failed', () => {

@@ -26,6 +26,7 @@ describe.each(stores)('what failed in builds, in a store in $name', ({ open }) =
       { build: first, failures: buildFailures() },
     ]);
     expect(await store.failures.newest(project, 1)).toMatchObject([{ build: third }]);
+    expect(await store.failures.of(first!)).toEqual(buildFailures());
     expect(await store.failures.newest(other, 10)).toMatchObject([{ build: elsewhere }]);
     expect(await store.failures.newest(99, 10)).toEqual([]);
   });
@@ -39,7 +40,7 @@ describe.each(stores)('what failed in builds, in a store in $name', ({ open }) =
     await store.failures.put(build!, buildFailures({ files: [] }));
     expect(await store.failures.newest(project, 10)).toEqual([{ build, failures: buildFailures({ files: [] }) }]);
     await store.failures.put(build!, null);
-    expect(await store.failures.newest(project, 10)).toEqual([]);
+    expect([await store.failures.newest(project, 10), await store.failures.of(build!)]).toEqual([[], null]);
   });
 
   it('expires with the build, and is not written after that', async () => {
@@ -55,8 +56,8 @@ describe.each(stores)('what failed in builds, in a store in $name', ({ open }) =
   });
 });
 
-it('takes 14 bytes for each file', () => {
+it('takes 20 bytes for each file, besides the names of test cases', () => {
   const { files: some } = buildFailures();
-  const bytesOf = (count: number) => encodeFailures(buildFailures({ files: Array(count).fill(some[0]) })).length;
-  expect([FAILURE_BYTES, bytesOf(1000) - bytesOf(0)]).toEqual([14, 14_000]);
+  const bytesOf = (count: number) => encodeFailures(buildFailures({ files: Array(count).fill(some[1]) })).length;
+  expect([FAILURE_BYTES, bytesOf(1000) - bytesOf(0)]).toEqual([20, 20_000]);
 });

@@ -213,8 +213,8 @@ export function buildFailures(failures: Partial<BuildFailures> = {}): BuildFailu
       { node_index: null, files: 70_000 },
     ],
     files: [
-      { path: 1, isFlaky: true, node_index: 9999, seconds: 90.25, later: 600 },
-      { path: 2, isFlaky: false, node_index: 0, seconds: 0, later: 0 },
+      { path: 1, isFlaky: true, node_index: 9999, before: 7, slowdown: 1.25, cases: ['größe: [\u2028]', 'b'], seconds: 90.25, later: 600 },
+      { path: 2, isFlaky: false, node_index: 0, before: null, slowdown: null, cases: [], seconds: 0, later: 0 },
     ],
     ...failures,
   };

@@ -29,7 +29,7 @@ function filled(builds: number, project: number): string[] {
     `insert into nodes (ci_run, node_index, job_url) select 'i' || i / 5, i % 5, '' ${one(builds)}`,
     `insert into spared (ci_run, key, record) select 'i' || i / 5, 'k' || i % 5, '{}' ${one(builds)}`,
     `insert into summaries (build, summary) select i, '{}' ${one(builds)}`,
-    `insert into failures (build, project, record) select i, ${project}, '\\x00000000000000000000' ${one(builds)}`,
+    `insert into failures (build, project, record) select i, ${project}, '\\x000000000000000000000000' ${one(builds)}`,
     `insert into days (project, branch, day, counted, summary) select ${project}, i % 40, 40000 + i, 1, '{}' ${one(builds / 100)}`,
     `insert into deliveries (project, key, id, event, created_at, attempts, due_at)
     select ${project}, 'k' || i, '', null, ${at} + i, 0, ${at} + i ${one(builds)}`,

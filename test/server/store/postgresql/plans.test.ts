@@ -86,7 +86,7 @@ const FILLED = [
   `insert into nodes (ci_run, node_index, job_url) select 'i' || i / 5, i % 5, '' from generate_series(1, 4000) i`,
   `insert into spared (ci_run, key, record) select 'i' || i / 5, 'k' || i % 5, '' from generate_series(1, 4000) i`,
   `insert into summaries (build, summary) select i, '' from generate_series(1, 4000) i`,
-  `insert into failures (build, project, record) select i, i % 20, '\\x00000000000000000000' from generate_series(1, 4000) i`,
+  `insert into failures (build, project, record) select i, i % 20, '\\x000000000000000000000000' from generate_series(1, 4000) i`,
   `insert into days (project, branch, day, counted, summary) select i % 20, i % 40, i, 1, '' from generate_series(1, 4000) i`,
   `insert into deliveries (project, key, id, event, created_at, attempts, due_at)
   select i % 20, 'k' || i, '', case when i % 2 = 0 then '' end, i, 0, i from generate_series(1, 4000) i`,

@@ -128,6 +128,7 @@ export async function readAll(store: Store): Promise<number> {
   await ciRuns.spared(ciRun!.id);
   await ciRuns.newest(project, [build, { ...build, branch: 'next' }]);
   await failures.newest(project, 10);
+  await failures.of(build);
   await summaries.get(build.number);
   await summaries.ofBuilds([build.number, build.number + 1]);
   await summaries.unrecorded(project, { from: NOW, before: LATER }, 10);
