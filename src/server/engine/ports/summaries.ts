@@ -56,8 +56,6 @@ export interface Summary {
   line: BuildLineSummary;
   /** The paths of the first of the `line.failed` files. */
   failed_files: string[];
-  /** The paths of files that failed in one attempt or CI run of the build, and passed in another, as far as its summaries told. */
-  flaky_files: string[];
   /** Wall time by part. */
   parts: Record<PartName, number>;
   /** The number of nodes that started, times the wall time; and the part of it after the end of each node. */

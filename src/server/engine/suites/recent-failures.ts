@@ -30,17 +30,26 @@ interface Reported {
 export async function recentFailures(store: Store, project: number, branch: string, mostFiles: number): Promise<string[] | null> {
   const builds = await store.builds.list(project, { branch }, { limit: NEWEST_BUILDS });
   const summaries = await store.summaries.ofBuilds(builds.map(({ number }) => number));
-  const flaky = new Set(summaries.flatMap(summary => summary?.flaky_files ?? []));
   const failures = new Set<string>();
   for (const [i, build] of builds.entries()) {
     const summary = summaries[i]!;
     const reported = isOutOfDate(build, summary) ? await readReported(store, build, mostFiles) : reportedIn(summary!);
     if (!reported) return null;
-    const repeated = reported.failed.some(path => flaky.has(path)) ? await wentFirst(store, build) : [];
-    for (const path of reported.failed) if (!flaky.has(path) || !repeated.includes(path)) failures.add(path);
+    if (reported.failed.length > 0) {
+      const flaky = await flakyIn(store, builds);
+      const repeated = reported.failed.some(path => flaky.has(path)) ? await wentFirst(store, build) : [];
+      for (const path of reported.failed) if (!flaky.has(path) || !repeated.includes(path)) failures.add(path);
+    }
     if (reported.isWhole) break;
   }
   return [...failures];
+}
+
+/** The files that were flaky in one of these builds. */
+async function flakyIn(store: Store, builds: readonly Build[]): Promise<Set<string>> {
+  const found = await Promise.all(builds.map(build => store.failures.of(build)));
+  const flaky = found.flatMap(failures => failures?.files.filter(({ isFlaky }) => isFlaky) ?? []);
+  return new Set(await Promise.all(flaky.map(async ({ path }) => fileOfPiece(await store.builds.path(path)))));
 }
 
 function reportedIn({ state, line, failed_files }: Summary): Reported {

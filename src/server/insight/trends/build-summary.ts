@@ -15,7 +15,7 @@ import { readTimeline } from '../timeline/read-timeline.js';
 import { observedInTimeline } from '../timeline/recorded-batches.js';
 import { jobsOf, type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
 import { baselinesOf } from '../what-if/savings.js';
-import { flakyFiles, summarize } from './summary.js';
+import { summarize } from './summary.js';
 
 /** CI runs of a build whose jobs each summary reads: nobody runs a job of an older one again. */
 const OPEN_CI_RUNS = 4;
@@ -43,7 +43,7 @@ export async function buildSummary(store: Store, { build, at }: { build: Project
   const before = recorded && (await store.summaries.get(recorded.number));
   const jobs = await allJobs(store, subject, timeline, before, at);
   const judgement = ciRun && found.state !== 'running' ? await judgementToKeep(store, ciRun) : null;
-  const summary = { ...found, flaky_files: flakyFiles(before, found), ...jobs, judgement };
+  const summary = { ...found, ...jobs, judgement };
   const failures = await failuresOfBuild(store, subject, found.started_at);
   const losses = missesFiles(summary.state) ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
   return { recorded, ciRun, summary, failures, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };

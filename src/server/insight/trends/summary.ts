@@ -14,7 +14,7 @@ import type { Timeline } from '../timeline/timeline.js';
 /** The pause after a summary, as a multiple of the time that it took: summaries take at most a fifth of a core. */
 export const SUMMARY_PAUSE_FACTOR = 4;
 
-/** The files that failed in a build, or are flaky, whose paths its summary keeps. */
+/** The files that failed in a build whose paths its summary keeps. */
 export const FAILED_FILES = 100;
 
 /** An answer made of summaries, and the builds whose summaries are to be written before it is read again. */
@@ -56,22 +56,13 @@ export function resultOf(
   return failed_files.length === line.failed && at !== null && at >= started_at ? 'passed' : null;
 }
 
-/** The files that failed by one summary of a build and passed by another, besides those that were known: of one commit, so they are flaky. */
-export function flakyFiles(before: Summary | null, now: Pick<Summary, 'state' | 'line' | 'failed_files'>): string[] {
-  if (!before) return [];
-  const hasAll = ({ state, line, failed_files }: typeof now) => hasEndedComplete(state) && failed_files.length === line.failed;
-  const onlyIn = (one: typeof now, other: typeof now) =>
-    hasAll(other) ? one.failed_files.filter(path => !other.failed_files.includes(path)) : [];
-  return [...new Set([...before.flaky_files, ...onlyIn(before, now), ...onlyIn(now, before)])].slice(0, FAILED_FILES);
-}
-
 /** Sums up the timeline of the newest CI run of a build for lists and trends. */
 export function summarize(
   build: Pick<Build, 'recorded'> | null,
   timeline: Timeline,
   minutes: Minutes,
   baselines: Summary['baselines'],
-): Omit<Summary, 'flaky_files' | 'jobs' | 'ci_runs' | 'settled' | 'judgement'> {
+): Omit<Summary, 'jobs' | 'ci_runs' | 'settled' | 'judgement'> {
   const { kind, started_at, state, paths, nodes } = timeline;
   const { wall, floor } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, 1);

@@ -242,7 +242,6 @@ export function summaryOf({ line, ...part }: Partial<Omit<Summary, 'line'>> & { 
     state: buildState({ ...whole, isRunning: false, wasCancelled: false, hasEveryNode: true }),
     line: whole,
     failed_files: [],
-    flaky_files: [],
     parts: { even_share: 80, longest_file: 0, slow_nodes: 5, estimates: 5, late_starts: 4, unreported: 0, gaps: 3, repeats: 2, idle: 1 },
     node_seconds: 200,
     idle_seconds: 9,
