@@ -1,5 +1,5 @@
 import { type Random, seededRandom } from '../../test/testbed/random.js';
-import { type CiRun, drawCiRun, type Incident } from './ci-run.js';
+import { type CiRun, drawCiRun, type Incident, isRed } from './ci-run.js';
 import { Commits, type Push } from './commits.js';
 import type { Project } from './projects.js';
 import { drawSuite, type SuiteFile } from './suite.js';
@@ -19,6 +19,7 @@ const REPEATED_AFTER = 25;
 /** Incidents some days ago, of the first CI run after that moment. */
 const INCIDENTS: Record<string, { daysAgo: number; incident: Incident }[]> = {
   'web-rspec': [
+    { daysAgo: 8.2, incident: 'broken node' },
     { daysAgo: 1.1, incident: 'dying node' },
     { daysAgo: 0.4, incident: 'late node' },
   ],
@@ -51,20 +52,18 @@ export class Calendar {
   *past(): Generator<CiRun> {
     const incidents = [...(INCIDENTS[this.project.name] ?? [])];
     const starts = this.#starts();
-    const repeats: { at: number; push: Push; failing: ReadonlySet<string> }[] = [];
+    const repeats: { at: number; push: Push; run: CiRun }[] = [];
     for (const { at, isNightly } of starts) {
       while (repeats[0] && repeats[0].at <= at) {
-        const { push, failing, at } = repeats.shift()!;
-        // A flaky test fails no more.
-        yield this.#draw(push, at, null, push.branch === 'main' ? new Set() : failing);
+        const { push, run, at } = repeats.shift()!;
+        yield this.#draw(push, at, null, run);
       }
       const push = isNightly ? this.#commits.nightly() : this.#commits.next();
       const due = at > this.now - 15 * MINUTE ? -1 : incidents.findIndex(({ daysAgo }) => at >= this.now - daysAgo * DAY);
       const incident = due === -1 ? null : incidents.splice(due, 1)[0]!.incident;
       const run = this.#draw(push, at, incident, null);
       yield run;
-      if (run.failing.size > 0 && this.#random() < REPEATED)
-        repeats.push({ at: at + (1 + this.#random()) * REPEATED_AFTER * MINUTE, push, failing: run.failing });
+      if (isRed(run) && this.#random() < REPEATED) repeats.push({ at: at + (1 + this.#random()) * REPEATED_AFTER * MINUTE, push, run });
     }
   }
 
@@ -73,12 +72,12 @@ export class Calendar {
     return this.#draw(this.#commits.next(), at, null, null);
   }
 
-  #draw(push: Push, at: number, incident: Incident | null, failedBefore: ReadonlySet<string> | null): CiRun {
+  #draw(push: Push, at: number, incident: Incident | null, before: CiRun | null): CiRun {
     const number = ++this.#runs;
     const random = seededRandom(this.seed + 7919 * number);
     const id = String(11_300_000_000 + 1_000_000 * this.project.nodes + 137 * number);
-    const { project, now } = this;
-    return drawCiRun(random, { project, suite: this.#suite, push, id, at: Math.round(at), now, incident, failedBefore });
+    const { project, now, days } = this;
+    return drawCiRun(random, { project, suite: this.#suite, push, id, at: Math.round(at), now, days, incident, before });
   }
 
   #starts(): { at: number; isNightly: boolean }[] {

@@ -5,7 +5,10 @@ import type { Project } from './projects.js';
 import { exists, type SuiteFile, secondsOf } from './suite.js';
 
 /** Why a CI run is not like the others. */
-export type Incident = 'late node' | 'dying node' | 'dead node' | 'slow start';
+export type Incident = 'late node' | 'dying node' | 'dead node' | 'slow start' | 'broken node';
+
+/** Why a file fails. A flaky one passes when it runs again. */
+export type Reason = 'flaky' | 'broken' | 'muted';
 
 /** One CI run, with all that is decided before it begins. */
 export interface CiRun {
@@ -21,11 +24,13 @@ export interface CiRun {
   paths: string[];
   /** Seconds that each file takes on a usual node. */
   seconds: ReadonlyMap<string, number>;
-  failing: ReadonlySet<string>;
+  failing: ReadonlyMap<string, Reason>;
   /** Of the long files: what each case takes. */
   cases: ReadonlyMap<string, readonly CaseTime[]>;
   /** The test runner with which the clients run pieces of files; null: they run whole files. */
   runner: string | null;
+  /** Its clients retry files that failed, and the CI run is green if they pass. */
+  retries: boolean;
   nodes: NodePlan[];
 }
 
@@ -42,6 +47,8 @@ export interface NodePlan {
   slowness: number;
   /** The number of batches after which its process dies in the next one, and the seconds until another process replaces it; null: never. */
   death: { batches: number; restart: number | null } | null;
+  /** So many of its files, from the first one, fail because of the node. */
+  broken: number;
 }
 
 const BROKEN_PUSHES = 0.09;
@@ -52,6 +59,8 @@ const INCIDENTS: [Incident, number][] = [
 ];
 /** Time that a long file takes besides its cases, as a part of all. */
 const OWN_PART = 0.03;
+/** More than the server takes for flaky files that fail together by chance. */
+const BROKEN_FILES = 6;
 const DAY = 86_400_000;
 
 export interface Draft {
@@ -62,21 +71,22 @@ export interface Draft {
   at: number;
   /** When the demo begins: the histories of files count from there. */
   now: number;
+  /** Number of days before that. */
+  days: number;
   /** Null: by chance. */
   incident: Incident | null;
-  /** The same commit ran before, so what is broken is broken again. */
-  failedBefore: ReadonlySet<string> | null;
+  /** The CI run that is repeated: it has the same files, and what is broken is broken again. Null: the commit did not run before. */
+  before: CiRun | null;
 }
 
-export function drawCiRun(random: Random, { project, suite, push, id, at, now, incident, failedBefore }: Draft): CiRun {
+export function drawCiRun(random: Random, draft: Draft): CiRun {
+  const { project, suite, push, id, at, now, incident, before } = draft;
   const { author, commit_hash, branch } = push;
   const daysAgo = (now - at) / DAY;
-  const files = suite.filter(file => exists(file, daysAgo));
+  const files = suite.filter(file => (before ? before.seconds.has(file.path) : exists(file, daysAgo)));
   const machines = Math.exp(0.03 * normal(random));
   const seconds = new Map(files.map(file => [file.path, machines * secondsOf(file, daysAgo) * Math.exp(file.noise * normal(random))]));
-  const flaky = files.filter(({ flakiness }) => random() < flakiness).map(({ path }) => path);
-  const isBroken = branch !== 'main' && random() < BROKEN_PUSHES;
-  const broken = failedBefore ?? (isBroken ? Array.from({ length: 1 + Math.floor(3 * random()) }, () => pick(random, files).path) : []);
+  const failing = drawFailing(random, files, draft, daysAgo);
   const cases = new Map(files.filter(file => file.cases.length > 0).map(file => [file.path, timesOf(file, seconds.get(file.path)!)]));
   return {
     project,
@@ -86,12 +96,34 @@ export function drawCiRun(random: Random, { project, suite, push, id, at, now, i
     people: { build_author: author, user_seat: author },
     paths: files.map(({ path }) => path),
     seconds,
-    // Which piece of a file would fail is not played.
-    failing: new Set([...flaky, ...broken].filter(path => !cases.has(path))),
+    failing,
     cases,
     runner: project.pieces && daysAgo <= project.pieces.daysAgo ? project.pieces.runner : null,
+    retries: project.retries !== null && daysAgo <= project.retries.daysAgo,
     nodes: drawNodes(random, project, at, daysAgo, incident ?? drawIncident(random)),
   };
+}
+
+/** Reports whether the jobs of a CI run fail. That a node dies is another matter. */
+export function isRed({ failing, retries, nodes }: CiRun): boolean {
+  const reasons = new Set(failing.values());
+  return reasons.has('broken') || (reasons.has('flaky') && !retries) || nodes.some(({ broken }) => broken > 0);
+}
+
+/** The files that fail. */
+function drawFailing(random: Random, files: readonly SuiteFile[], { push, days, before }: Draft, daysAgo: number): Map<string, Reason> {
+  const failing = new Map<string, Reason>();
+  for (const { path, flakiness, flakyPart } of files)
+    if (random() < flakiness && 1 - daysAgo / days < flakyPart) failing.set(path, 'flaky');
+  const isMain = push.branch === 'main';
+  const broken = !isMain && random() < BROKEN_PUSHES && !before ? 1 + Math.floor(3 * random()) : 0;
+  for (let i = 0; i < broken; i++) failing.set(pick(random, files).path, 'broken');
+  for (const [path, reason] of before?.failing ?? []) if (reason === 'broken') failing.set(path, reason);
+  for (const { path, broken } of files)
+    if (isMain && broken && broken.daysAgo >= daysAgo) failing.set(path, broken.mutedDaysAgo >= daysAgo ? 'muted' : 'broken');
+  // Which piece of a file would fail is not played.
+  for (const { path, cases } of files) if (cases.length > 0) failing.delete(path);
+  return failing;
 }
 
 function timesOf({ cases }: SuiteFile, seconds: number): CaseTime[] {
@@ -117,7 +149,8 @@ function drawNodes(random: Random, project: Project, at: number, daysAgo: number
       slowness *= slowNode.slowness * Math.exp(0.05 * normal(random));
     const dies = isChosen && (incident === 'dying node' || incident === 'dead node');
     const batches = incident === 'dead node' && mode === 'queue' ? 1 : 0;
+    const broken = incident === 'broken node' && isChosen ? BROKEN_FILES : 0;
     const restart = incident === 'dead node' ? null : 100 + 60 * random();
-    return { node_index, at: at + Math.round(1000 * delay), slowness, death: dies ? { batches, restart } : null };
+    return { node_index, at: at + Math.round(1000 * delay), slowness, death: dies ? { batches, restart } : null, broken };
   });
 }

@@ -94,7 +94,7 @@ async function send(connection: Connection, run: CiRun, node_index: number, requ
     }
     case 'pull': {
       const { process, batch_index, batch_id, failed } = request;
-      const isFirst = batch_id === null;
+      const isFirst = batch_index === 0;
       const batch = (await post(connection, '/v2/queues/queue', {
         ...node,
         test_queue_id: run.id,
@@ -103,7 +103,8 @@ async function send(connection: Connection, run: CiRun, node_index: number, requ
         ...(run.runner && { pieces: run.runner }),
         can_initialize_queue: isFirst,
         attempt_connect_to_queue: false,
-        ...(isFirst ? { ...run.people, paths: run.paths } : { batch_id, failed_paths: failed }),
+        ...(isFirst && { ...run.people, paths: run.paths }),
+        ...(batch_id !== null && { batch_id, failed_paths: failed }),
       })) as { paths: string[]; batch_id: number | null; pieces?: HandedPiece[] };
       return batch.batch_id === null ? null : { batch_id: batch.batch_id, paths: batch.paths, pieces: batch.pieces ?? [] };
     }

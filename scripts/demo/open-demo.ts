@@ -90,11 +90,11 @@ async function makeBuilds(
     progressed,
   }: Required<Pick<DemoOptions, 'seed' | 'days' | 'now' | 'isExact' | 'progressed'>> & { linkedAt: () => number },
 ) {
-  const { dataDir, leaseFactor, leaseGraceSeconds, queueCacheBytes } = config;
+  const { dataDir, leaseSeconds, leaseFactor, leaseGraceSeconds, queueCacheBytes } = config;
   const pullCost = toWeight(config.pullCostSeconds);
   const clock = { millis: 0 };
   const lease = {
-    silenceMilliseconds: Infinity,
+    silenceMilliseconds: 1000 * leaseSeconds,
     factor: leaseFactor,
     graceMilliseconds: 1000 * leaseGraceSeconds,
     uptime: () => clock.millis,

@@ -15,8 +15,8 @@ import { planQueue, planSplit } from '../../src/server/engine/suites/plan-suite.
 import { suiteOf } from '../../src/server/engine/suites/suite.js';
 import { waitingCaller, whenSaved } from '../../test/testbed/waiting.js';
 import type { Calendar } from './calendar.js';
-import type { CiRun } from './ci-run.js';
-import { type Handed, type Node, type NodeRequest, type PullRequest, type RecordRequest, startNode } from './node.js';
+import { type CiRun, isRed } from './ci-run.js';
+import { type Answer, type Node, type NodeRequest, type PullRequest, type RecordRequest, startNode } from './node.js';
 import type { Summaries } from './summaries.js';
 
 /** A node that has not ended yet, with its next request. */
@@ -100,9 +100,10 @@ async function record({ store, project }: Past, { run, node_index, request }: Re
 const MERGED_AFTER = 40 * 60_000;
 
 /** Merges some branches without a change once they are green: the CI run of the main branch need not run its tests. */
-async function merge({ store, project }: Past, { build, id, at, seconds, nodes, failing }: CiRun, now: number): Promise<void> {
+async function merge({ store, project }: Past, run: CiRun, now: number): Promise<void> {
+  const { build, id, at, seconds, nodes } = run;
   const { commit_hash, branch } = build;
-  const isGreen = failing.size === 0 && nodes.every(({ death }) => death === null);
+  const isGreen = !isRed(run) && nodes.every(({ death }) => death === null);
   const asked_at = at + MERGED_AFTER;
   if (branch === 'main' || !isGreen || commit_hash > '4' || asked_at > now) return;
   const [ciRun] = await store.ciRuns.ofBuild(project, build);
@@ -138,6 +139,8 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
           if (pulling.length === 0) return { value: null, changes };
           const node = pulling.reduce((first, other) => (other.request.at < first.request.at ? other : first));
           clock.millis = node.request.at;
+          // Nodes that work send heartbeats. Otherwise many would stand by for their files.
+          if (run.retries) open.queue.hear(nodes.map(({ node_index }) => [node_index, clock.millis]));
           const recorded = nodes.filter(({ request }) => request.kind === 'record' && request.at <= clock.millis).length;
           const handed = pull(open, node as RunningNode & { request: PullRequest }, { paths, cuts }, recordedBefore + recorded, changes);
           advance(nodes, node, handed);
@@ -152,21 +155,21 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
 /** Pulls as the use case does, but without waiting for the disk. */
 function pull(
   { queue }: OpenQueue,
-  { node_index, request }: RunningNode & { request: PullRequest },
+  { run: { retries }, node_index, request }: RunningNode & { request: PullRequest },
   { paths, cuts }: { paths: readonly string[]; cuts: Uint8Array | null },
   runs_before: number,
   changes: Change[],
-): Handed | null {
-  const { at, process, batch_index, batch_id, failed } = request;
+): Answer {
+  const { at, process, batch_index, batch_id, failed, times } = request;
   const run = digest(process);
   const node = { node_index, batch_uuid: `${run} ${batch_index}` };
   const pathsOf = ({ files }: Batch) => files.map(file => paths[file]!);
-  if (batch_id !== null) {
-    const ended = queue.batchOf(node, batch_id)!;
-    const acknowledged = queue.acknowledge(node, batch_id, failed.length === 0 ? { failed: [] } : failedOf(ended, pathsOf(ended), failed));
-    if (acknowledged) changes.push(acknowledged);
+  const ended = batch_id === null ? null : queue.batchOf(node, batch_id);
+  if (ended) {
+    const told = failed.length === 0 ? { failed: [] } : failedOf(ended, pathsOf(ended), failed);
+    changes.push(queue.acknowledge(node, ended.seq, told, times)!);
   }
-  const isFirstRequest = batch_id === null;
+  const isFirstRequest = batch_index === 0;
   const handed = queue.pull(
     {
       ...node,
@@ -176,13 +179,14 @@ function pull(
       ...(isFirstRequest && { runs_before }),
       wantsLastSplit: false,
       acknowledges: true,
+      ...(retries && { retriesFailed: true }),
       recordedRunId: null,
       hasLeft: () => false,
     },
     at,
   );
   changes.push(...queue.takeChanged());
-  if (!handed) return null;
+  if (!handed) return retries && queue.standsBy(node_index, true) ? 'later' : null;
   const { batch } = handed;
   changes.push(batch);
   queue.delivered(batch.seq);
@@ -191,6 +195,7 @@ function pull(
     batch_id: batch.seq,
     paths: handedPaths,
     pieces: cuts ? (JSON.parse(handedPieces(cuts, handedPaths).toString()) as HandedPiece[]) : [],
+    ...(batch.retry && { isRetry: true }),
   };
 }
 
@@ -218,8 +223,8 @@ function begin(run: CiRun): RunningNode[] {
 }
 
 /** Tells a node what it is handed. A node that ends leaves the list. */
-function advance(nodes: RunningNode[], node: RunningNode, handed: Handed | null): void {
-  const { value, done } = node.node.next(handed);
+function advance(nodes: RunningNode[], node: RunningNode, answer: Answer): void {
+  const { value, done } = node.node.next(answer);
   if (done) nodes.splice(nodes.indexOf(node), 1);
   else node.request = value;
 }

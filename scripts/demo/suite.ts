@@ -19,6 +19,10 @@ export interface SuiteFile {
   noise: number;
   /** The part of the CI runs in which it fails for no reason. */
   flakiness: number;
+  /** The part of all days, from the first one, in which it is flaky. */
+  flakyPart: number;
+  /** Since when it fails on the main branch, and since when the repository mutes that; null: it does not. */
+  broken: { daysAgo: number; mutedDaysAgo: number } | null;
   /** When it was added and deleted, in days before now. */
   addedDaysAgo: number;
   deletedDaysAgo: number;
@@ -43,6 +47,8 @@ export function drawSuite(random: Random, folders: readonly Folder[], days: numb
         seconds: median * Math.exp(spread * normal(random)),
         noise: isVariable ? 0.4 : 0.06 + 0.06 * random(),
         flakiness: random() < FLAKY_FILES ? 0.01 : 0,
+        flakyPart: 1,
+        broken: null,
         addedDaysAgo: random() < NEW_FILES ? days * random() : Infinity,
         deletedDaysAgo: i < files ? -1 : days * random(),
         changes: [],
