@@ -57,6 +57,15 @@ describe('the demo', () => {
     expect(gates.find(({ is_complete }) => !is_complete).errors.join()).toMatch(/not recorded/);
   });
 
+  it('has a file that fails on main and is muted, in builds that are complete', async () => {
+    const { files } = (await clientOf('e2e-playwright').get('/v1/flaky')).json as { files: { path: string; state: string }[] };
+    const { path } = files.find(({ state }) => state === 'failing')!;
+    const ended = (await buildsOf('e2e-playwright')).find(
+      ({ branch, created_at }) => branch === 'main' && Date.parse(created_at) < NOW - DAY / 24,
+    );
+    expect(await completeness('e2e-playwright', ended!)).toMatchObject({ is_complete: true, muted: [{ path }] });
+  });
+
   it('has the same CI runs with the same seed, and others with another', async () => {
     const { project } = new Calendar(projects[0]!, 1000, NOW, DAYS);
     const drawn = (seed: number) =>
