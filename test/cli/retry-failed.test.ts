@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { expectCompleteness } from '../harness/completeness.js';
+import { expectCompleteness, recordPaths } from '../harness/completeness.js';
 import { ended, runBallast } from '../harness/process.js';
 import { startServerOnDisk, type TestServer } from '../harness/server.js';
 import { BUILD, TestProject } from './test-project.js';
@@ -40,7 +40,7 @@ describe('ballast queue --retry-failed', () => {
         errors: [],
         warnings: [],
         recorded: 8,
-        flaky: [{ path: FLAKY, node_indexes: [nodes.indexOf(failed[0]!)] }],
+        flaky: [{ path: FLAKY, node_indexes: [nodes.indexOf(failed[0]!)], is_new: false }],
       });
       expect(await verify(suite, server)).toMatchObject({
         code: 0,
@@ -54,6 +54,53 @@ describe('ballast queue --retry-failed', () => {
         `::warning file=${FLAKY},title=Flaky test file::${FLAKY} (${fate})\n`,
       );
     }
+  });
+
+  it('makes the gate fail with verify --fail-on-flaky new if the default branch never measured the file', async () => {
+    const feature = ['--branch', 'feature'];
+    for (const [before, flags] of [
+      [FILES, PASSES] as const,
+      [FILES.filter(file => file !== FLAKY), PASSES] as const,
+      [['other'], RETRY] as const,
+    ]) {
+      const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
+      await recordPaths(server, 0, before);
+      await queue(suite, server, 0, [...flags, ...feature], { FLAKY });
+      const gate = (...more: string[]) => verify(suite, server, ...feature, ...more);
+      expect(await gate()).toMatchObject({ code: 0, stderr: '' });
+      const fate = 'failed on node 0, and passed when retried';
+      if (before === FILES) {
+        expect(await gate('--fail-on-flaky', 'new')).toMatchObject({ code: 0, stderr: '' });
+        continue;
+      }
+      const why = `${FLAKY} (${fate}; it is new: no build of main, the default branch, measured it)`;
+      expect(await gate('--fail-on-flaky', 'new')).toMatchObject({
+        ...{ code: 1, stderr: `ballast: flaky: ${why}\n` },
+        stdout: expect.stringContaining(
+          `complete: 8 of 8 test files of the queue were recorded, 1 failed and passed when retried (${FLAKY})`,
+        ) as string,
+      });
+      const junit = await gate('--fail-on-flaky', 'new', '--format', 'junit');
+      expect(junit).toMatchObject({ code: 1, stderr: `ballast: flaky: ${why}\n` });
+      expect(junit.stdout).toContain(
+        `name="${FLAKY}"><failure message="flaky: ${fate}; it is new: no build of main, the default branch, measured it"/></testcase>`,
+      );
+      const github = await gate('--fail-on-flaky', 'new', '--format', 'github');
+      expect(github).toMatchObject({ code: 1, stderr: '' });
+      expect(github.stdout).toContain(`::error file=${FLAKY},title=New flaky test file::${why}\n`);
+      const json = await gate('--fail-on-flaky', 'new', '--json');
+      expect(json).toMatchObject({ code: 1, stderr: `ballast: flaky: ${why}\n` });
+      expect(JSON.parse(json.stdout)).toMatchObject({ is_complete: true, flaky: [{ path: FLAKY, is_new: true }], default_branch: 'main' });
+    }
+  });
+
+  it('refuses no file on the default branch, where none is new', async () => {
+    const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
+    await queue(suite, server, 0, PASSES, { FLAKY });
+    expect(await verify(suite, server, '--fail-on-flaky', 'new')).toMatchObject({
+      code: 0,
+      stderr: 'ballast: no flaky file is new on main, the default branch: --fail-on-flaky new refuses none\n',
+    });
   });
 
   it('fails both nodes when the file fails again, and retries it by hand like any other', async () => {

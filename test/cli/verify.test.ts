@@ -205,6 +205,24 @@ describe('ballast verify', () => {
     expect(requests).toBe(2);
   });
 
+  it('refuses a flaky file with --fail-on-flaky new if the server does not say whether it is new', async () => {
+    const server = await completeFor(({ url }) => Object.fromEntries(new URL(url!, 'http://x').searchParams), {
+      flaky: [{ path: 'a.js', node_indexes: [1, 2] }],
+    });
+    expect((await verify(server, '--newest')).code).toBe(0);
+    expect(await verify(server, '--newest', '--fail-on-flaky', 'new')).toMatchObject(
+      ended(1, 'flaky: a.js (failed on nodes 1, 2, and passed when retried; the server does not say whether it is new: update the server)'),
+    );
+  });
+
+  it('passes with --fail-on-flaky new where no file was retried, also if clients tell no outcomes', async () => {
+    const server = await shared.project();
+    await initialise(server, ['a_spec.rb'], { ...TRIPLE, node_build_id: '7' });
+    await record(server, { ...TRIPLE, test_files: timedTestFiles({ 'a_spec.rb': 1 }) });
+    const { code, stderr } = await verify(server, '--node-build-id', '7', '--fail-on-flaky', 'new');
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
   it.each<[string, object | undefined]>([
     ['another CI run', { node_build_id: '6' }],
     ['another build', { commit_hash: 'abd' }],
@@ -292,14 +310,22 @@ describe('ballast verify', () => {
     expect(await verify({ url: 'http://127.0.0.1:1', token: 't' }, '--wait', 'long')).toMatchObject(
       ended(2, 'It must be a whole number of seconds.'),
     );
+    expect(await verify({ url: 'http://127.0.0.1:1', token: 't' }, '--fail-on-flaky', 'all')).toMatchObject(
+      ended(2, "option '--fail-on-flaky <which>' argument 'all' is invalid. Allowed choices are new."),
+    );
   });
 });
 
 /** Starts a server that says of everything that it is complete. @param about what the answer to a request says that it is about */
-async function completeFor(about: (request: IncomingMessage) => object | undefined): Promise<Pick<Client, 'url' | 'token'>> {
+async function completeFor(
+  about: (request: IncomingMessage) => object | undefined,
+  more: object = {},
+): Promise<Pick<Client, 'url' | 'token'>> {
   const url = await answerWith((request, response) => {
     const kind = request.url!.includes('node_build_id') ? 'queue' : 'split';
-    response.end(JSON.stringify({ ...nothingMissing, about: about(request), kind, is_complete: true, test_files: 1, recorded: 1 }));
+    response.end(
+      JSON.stringify({ ...nothingMissing, about: about(request), kind, is_complete: true, test_files: 1, recorded: 1, ...more }),
+    );
   });
   return { url, token: 't' };
 }

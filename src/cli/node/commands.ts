@@ -132,6 +132,12 @@ function addVerify(program: Command, context: NodeContext): void {
       'fail when the CI run has more muted failures, or .ballast/muted more lines (exit code 1)',
       wholeNumber('muted failures'),
     )
+    .addOption(
+      new Option(
+        '--fail-on-flaky <which>',
+        'fail when a test file passed only in its retry, and is new: the default branch never measured it (exit code 1)',
+      ).choices(['new']),
+    )
     .option('--wait <seconds>', 'seconds to wait for nodes that have not recorded yet', wholeNumber('seconds'), 0)
     .addOption(
       new Option(

@@ -11,7 +11,15 @@ import { MUTES_FILE, readMutes } from '../../node/mutes/mutes.js';
 import { exitCodes } from '../process/exit.js';
 import type { ClientOptions } from './options.js';
 import { comersOf, countOf, mutedOf } from './text/gate-text.js';
-import { githubAnnotations, githubError, githubFailure, junitOfFailure, junitReport, missingFiles } from './text/verify-formats.js';
+import {
+  flakyFiles,
+  githubAnnotations,
+  githubError,
+  githubFailure,
+  junitOfFailure,
+  junitReport,
+  missingFiles,
+} from './text/verify-formats.js';
 
 export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;
@@ -24,6 +32,8 @@ export interface VerifyOptions extends ClientOptions {
   mayBeEmpty?: readonly string[];
   /** The most muted failures, of the CI run and in the file of the repository. */
   maxMuted?: number;
+  /** A flaky file that is new to the default branch fails the gate. */
+  failOnFlaky?: 'new';
   /** Seconds to wait for the build to be complete. */
   wait: number;
   format: 'text' | 'github' | 'junit';
@@ -39,8 +49,8 @@ const PAUSE_MILLISECONDS = 1000;
 const MAX_FILES_SHOWN = 20;
 
 /**
- * Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, the CI run is not known, or the answer is about
- * another one; 3: the request failed.
+ * Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, the CI run is not known, more is muted or flaky than
+ * may be, or the answer is about another CI run; 3: the request failed.
  */
 export async function verify(options: VerifyOptions): Promise<void> {
   const lines = readMutes().all.length;
@@ -59,19 +69,27 @@ export async function verify(options: VerifyOptions): Promise<void> {
     const { selected, isKnown } = await waitForAnswers(ask, selection, deadline);
     const incomplete = selected.find(({ is_complete }) => !is_complete);
     const excess = options.maxMuted === undefined ? null : excessOf(selected, lines, options.maxMuted);
+    const areNewRefused = options.failOnFlaky === 'new';
+    const refused = selected.flatMap(answer => flakyFiles(answer, areNewRefused)).filter(({ isRefused }) => isRefused);
     if (options.json) print(JSON.stringify(incomplete ?? selected[0]));
-    else if (options.format === 'junit') printData(`${junitReport(selected, excess)}\n`);
+    else if (options.format === 'junit') printData(`${junitReport(selected, excess, areNewRefused)}\n`);
     else if (options.format === 'github')
-      for (const line of selected.flatMap(answer => [...summaryLines(answer), ...githubAnnotations(answer, options.environment)]))
+      for (const line of selected.flatMap(answer => [
+        ...summaryLines(answer),
+        ...githubAnnotations(answer, options.environment, areNewRefused),
+      ]))
         print(line);
     else for (const line of selected.flatMap(report)) print(line);
     if (excess !== null && options.format === 'github') print(githubError('Too many muted failures', excess));
     else if (excess !== null) printToStderr(excess);
+    if (options.format !== 'github') for (const { path, fate } of refused) printToStderr(`flaky: ${path} (${fate})`);
+    if (areNewRefused && selected.some(({ flaky, default_branch }) => flaky && default_branch === branch))
+      printToStderr(`no flaky file is new on ${branch}, the default branch: --fail-on-flaky new refuses none`);
     if (!isKnown && !options.newest)
       printToStderr(
         `the server knows no queue and no split of this CI run (${describeIds(selection.ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`,
       );
-    process.exitCode = incomplete || excess !== null ? exitCodes.failed : exitCodes.done;
+    process.exitCode = incomplete || excess !== null || refused.length > 0 ? exitCodes.failed : exitCodes.done;
   } catch (error) {
     const reason = `cannot tell whether the build is complete: ${(error as Error).message}`;
     printToStderr(reason);

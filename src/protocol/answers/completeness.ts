@@ -32,8 +32,13 @@ export interface CompletenessAnswer {
   ran_not_recorded: { path: string; node_index: Count }[];
   /** Test files that went to another node, because theirs was silent for too long, was cancelled or restarted. */
   handed_on: { path: string; node_index: Count }[];
-  /** Test files that failed, and passed in a retry; missing: none. `node_indexes`: of the nodes on which they failed. */
-  flaky?: { path: string; node_indexes: Count[] }[];
+  /**
+   * Test files that failed, and passed in a retry; missing: none. `node_indexes`: of the nodes on which they failed. `is_new`: the default branch
+   * never measured the file; missing: the project has no default branch.
+   */
+  flaky?: { path: string; node_indexes: Count[]; is_new?: boolean }[];
+  /** With `flaky`: the default branch of the project; missing: it has none. */
+  default_branch?: Text;
   /** Test files that several nodes recorded, without a retry. */
   recorded_twice: { path: string; node_indexes: Count[] }[];
   /** Test files recorded by a node that did not get them, such as one in fallback. */

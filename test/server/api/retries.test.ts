@@ -13,19 +13,29 @@ const RETRIES = { tree: TREE, sends_heartbeats: true, retry_failed: true, wants_
 const times = (paths: readonly string[]) => paths.map(() => 1);
 const next = (node: QueueNode, failed: readonly string[] = []) => node.next(failed, { times: times(node.paths) });
 
-/** Two nodes, of which the first one has a file that failed, at a place in its first batch, and the second one its retry. */
-async function retried(at = 0) {
+interface Retried {
+  suite?: readonly string[];
+  branch?: string;
+  /** Files that the default branch had before. */
+  before?: readonly string[];
+  /** Place of the file that failed in the first batch. */
+  at?: number;
+}
+
+/** Two nodes, of which the first one has a file that failed, and the second one its retry. */
+async function retried({ suite = SUITE, branch = 'main', before = [], at = 0 }: Retried = {}) {
   const settings = { dataDir: temporaryFolder() };
   const server = await startServer(settings);
-  const nodes = [0, 1].map(index => new QueueNode(server, index, RETRIES));
+  if (before.length > 0) await record(server, { commit_hash: 'before', test_files: outcome(before) });
+  const nodes = [0, 1].map(index => new QueueNode(server, index, { ...RETRIES, branch }));
   const [first, second] = nodes as [QueueNode, QueueNode];
-  const ran: [string[], string[]] = [await first.start(SUITE), await second.start(SUITE)];
+  const ran: [string[], string[]] = [await first.start(suite), await second.start(suite)];
   const failed = ran[0][at]!;
   const last = await next(first, [failed]);
   ran[0].push(...last);
   let batch: string[] = [];
   for (; batch[0] !== failed; batch = await next(second)) ran[1].push(...batch);
-  expect({ batch, ran: ran.flat().length }).toEqual({ batch: [failed], ran: SUITE.length });
+  expect({ batch, ran: ran.flat().length }).toEqual({ batch: [failed], ran: suite.length });
   await next(first);
   return { server, settings, first, second, failed, ran };
 }
@@ -45,7 +55,10 @@ it('hands a file that failed to the node that is free, and tells its own node ho
   await record(server, { node_index: 0, ci_build_id: '100', tells_outcomes: true, test_files: outcome(ran[0], failed) });
   expect(await getCompleteness(server, { node_build_id: '100' })).toMatchObject({
     status: 200,
-    json: { is_complete: true, warnings: [], recorded_twice: [], flaky: [{ path: failed, node_indexes: [0] }] },
+    json: {
+      ...{ is_complete: true, warnings: [], recorded_twice: [], default_branch: 'main' },
+      flaky: [{ path: failed, node_indexes: [0], is_new: false }],
+    },
   });
   const asked = (flaky: string) => server.get(`/v1/proofs?tree=${TREE}&test_files_digest=${digestOfList(SUITE)}&max_age=600${flaky}`);
   expect((await asked('')).json).toMatchObject({ is_proved: false, reason: expect.stringContaining(failed) as string });
@@ -54,6 +67,26 @@ it('hands a file that failed to the node that is free, and tells its own node ho
   const { json: receipt } = await server.get(`/v1/builds/${ciRun!.id}/receipt`);
   const statement = JSON.parse(Buffer.from(receipt.payload, 'base64').toString());
   expect(statement.predicate).toMatchObject({ result: 'WARNED', warnedTests: [failed] });
+});
+
+it.each([
+  ['a file of the default branch', SUITE, SUITE, false],
+  ['a file that the default branch has in pieces', SUITE, SUITE.map(path => `${path}::piece 1 of 2`), false],
+  ['a test case of a file that the default branch has', SUITE.map(path => `${path}[1:1]`), SUITE, false],
+  ['a file that the default branch never measured', SUITE, ['spec/other_spec.rb'], true],
+  ['a renamed file', SUITE.map(path => path.replace('model_', 'renamed_')), SUITE, true],
+])('says of %s whether it is new', async (_, suite, before, is_new) => {
+  const { server, second, failed } = await retried({ suite, branch: 'feature', before });
+  await next(second);
+  const { json } = await getCompleteness(server, { node_build_id: '100', branch: 'feature' });
+  expect(json).toMatchObject({ flaky: [{ path: failed, node_indexes: [0], is_new }], default_branch: 'main' });
+});
+
+it('names no file as new where nothing was recorded, so that there is no default branch', async () => {
+  const { server, second, failed } = await retried({ branch: 'feature' });
+  await next(second);
+  const { status, json } = await getCompleteness(server, { node_build_id: '100', branch: 'feature' });
+  expect([status, json.flaky, json.default_branch]).toEqual([409, [{ path: failed, node_indexes: [0] }], undefined]);
 });
 
 it('counts a failure that its node recorded more often than it reported as one that was not retried', async () => {
@@ -68,7 +101,7 @@ it('counts a failure that its node recorded more often than it reported as one t
 });
 
 it('keeps which file ran just before the one that failed, in the same batch', async () => {
-  const { server, first, second, failed, ran } = await retried(1);
+  const { server, first, second, failed, ran } = await retried({ at: 1 });
   await next(second);
   await first.pull();
   await record(server, { node_index: 0, ci_build_id: '100', tells_outcomes: true, test_files: outcome(ran[0], failed) });

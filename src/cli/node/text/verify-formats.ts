@@ -42,12 +42,33 @@ function unprovenFiles(answer: ReceivedCompleteness): UnprovenFile[] {
   ];
 }
 
+/** A file that failed, and passed in a retry. */
+interface FlakyFile extends MissingFile {
+  /** It fails the gate. */
+  isRefused: boolean;
+}
+
+/** The flaky files of an answer. @param areNewRefused those are refused of which it is not known that the default branch has them, too */
+export function flakyFiles({ flaky = [], default_branch }: ReceivedCompleteness, areNewRefused: boolean): FlakyFile[] {
+  return flaky.map(({ path, node_indexes, is_new }) => {
+    const isRefused = areNewRefused && is_new !== false;
+    const known =
+      default_branch === undefined
+        ? 'the server does not say whether it is new: update the server'
+        : `it is new: no build of ${default_branch}, the default branch, measured it`;
+    const fate = `failed on ${agree(node_indexes.length, 'node', 'nodes')} ${node_indexes.join(', ')}, and passed when retried`;
+    return { path, fate: isRefused ? `${fate}; ${known}` : fate, isRefused };
+  });
+}
+
 /**
  * Workflow commands of GitHub Actions: an annotation for each file that makes the build incomplete, and one for each other error and warning.
  * GitHub knows a file by its path in the checkout, and the list has paths from the current folder.
+ *
+ * @param areNewRefused see flakyFiles
  */
-export function githubAnnotations(answer: ReceivedCompleteness, { GITHUB_WORKSPACE }: Environment): string[] {
-  const { errors, warnings, muted = [], flaky = [] } = answer;
+export function githubAnnotations(answer: ReceivedCompleteness, { GITHUB_WORKSPACE }: Environment, areNewRefused: boolean): string[] {
+  const { errors, warnings, muted = [] } = answer;
   const folder = GITHUB_WORKSPACE ? folderIn(GITHUB_WORKSPACE) : '';
   const inCheckout = (path: string) => (folder === '' || isAbsolute(path) ? path : posix.join(folder, path));
   return [
@@ -55,9 +76,9 @@ export function githubAnnotations(answer: ReceivedCompleteness, { GITHUB_WORKSPA
     ...unprovenFiles(answer).map(
       ({ path, fate, fault }) => `::error file=${property(inCheckout(path))},title=Test file ${fault}::${message(`${path} (${fate})`)}`,
     ),
-    ...flaky.map(
-      ({ path, node_indexes }) =>
-        `::warning file=${property(inCheckout(path))},title=Flaky test file::${message(`${path} (${flakyFate(node_indexes)})`)}`,
+    ...flakyFiles(answer, areNewRefused).map(
+      ({ path, fate, isRefused }) =>
+        `::${isRefused ? 'error' : 'warning'} file=${property(inCheckout(path))},title=${isRefused ? 'New flaky' : 'Flaky'} test file::${message(`${path} (${fate})`)}`,
     ),
     ...muted.map(
       ({ path, node_index }) =>
@@ -65,11 +86,6 @@ export function githubAnnotations(answer: ReceivedCompleteness, { GITHUB_WORKSPA
     ),
     ...warnings.map(warning => githubWarning('Completeness', warning)),
   ];
-}
-
-/** Says what became of a file that passed only in its retry. */
-function flakyFate(nodes: readonly number[]): string {
-  return `failed on ${agree(nodes.length, 'node', 'nodes')} ${nodes.join(', ')}, and passed when retried`;
 }
 
 /** An error as a workflow command. */
@@ -95,17 +111,20 @@ export function githubFailure(reason: string): string {
 
 /**
  * A JUnit report of the gate: a case for the build, which has the errors, a failed one for each file that makes it incomplete, and a skipped one for
- * each muted failure and each file that passed only in its retry. @param excess that there are more of these than may be; null: that is not so
+ * each muted failure and each file that passed only in its retry.
+ *
+ * @param excess that there are more muted failures than may be; null: that is not so
+ * @param areNewRefused see flakyFiles. A refused file has a failed case
  */
-export function junitReport(answers: readonly ReceivedCompleteness[], excess: string | null = null): string {
+export function junitReport(answers: readonly ReceivedCompleteness[], excess: string | null, areNewRefused: boolean): string {
   const cases = answers.flatMap(answer => {
-    const { is_complete, kind, errors, muted = [], flaky = [] } = answer;
+    const { is_complete, kind, errors, muted = [] } = answer;
     const name = kind ? `the ${kind} is complete` : 'the server knows the CI run';
     const failures = is_complete ? [] : [...(kind ? [`incomplete${countOf(answer)}`] : []), ...errors];
     return [
       testCase(name, failures.join('\n')),
       ...unprovenFiles(answer).map(({ path, fate, fault }) => testCase(path, `${fault} (${fate})`)),
-      ...flaky.map(({ path, node_indexes }) => skippedCase(path, `flaky: ${flakyFate(node_indexes)}`)),
+      ...flakyFiles(answer, areNewRefused).map(({ path, fate, isRefused }) => (isRefused ? testCase : skippedCase)(path, `flaky: ${fate}`)),
       ...muted.map(({ path, node_index }) => skippedCase(path, `muted failure (node ${node_index})`)),
     ];
   });

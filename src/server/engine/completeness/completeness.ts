@@ -1,6 +1,8 @@
 import { agree, pluralize } from '../../../base/plural.js';
 import type { CompletenessAnswer, ProvedPart } from '../../../protocol/answers/completeness.js';
 import { limits } from '../../../protocol/limits.js';
+import { fileOfPiece } from '../../../protocol/piece-path.js';
+import { fileOf } from '../../../protocol/test-case.js';
 import type { Run } from '../ports/builds.js';
 import type { Store } from '../ports/store.js';
 import type { Assigned, CompletenessSubject } from './assigned.js';
@@ -41,7 +43,7 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
   const { handed_out_not_recorded, recorded_without_time } = comparison;
   const muted = mutedFailures(assigned?.handed ?? new Map(), runs, evidence.ciRun);
   const areAllListed = Math.max(handed_out_not_recorded.length, recorded_without_time.length) <= limits.completenessEntries;
-  const flaky = flakyFiles(assigned);
+  const flaky = cut(flakyFiles(assigned));
   const answer = {
     is_complete: errors.length === 0,
     kind: assigned?.kind ?? null,
@@ -57,7 +59,7 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
     handed_out_not_recorded: cut(handed_out_not_recorded),
     ran_not_recorded: cut(comparison.ran_not_recorded),
     handed_on: cut(assigned?.reassigned ?? []),
-    ...(flaky.length > 0 && { flaky: cut(flaky) }),
+    ...(flaky.length > 0 && (await comparedWithDefault(store, subject, flaky))),
     recorded_twice: cut(comparison.recorded_twice).map(({ path, node_indexes }) => ({ path, node_indexes: cut(node_indexes) })),
     recorded_not_handed_out: assigned ? cut(comparison.recorded_not_handed_out) : [],
     recorded_without_time: cut(recorded_without_time),
@@ -67,11 +69,27 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
   return { assigned, runs, nodesCame: comparison.nodes_came, leftOut, answer };
 }
 
-function flakyFiles(assigned: Assigned | null): NonNullable<CompletenessAnswer['flaky']> {
+type FlakyFile = NonNullable<CompletenessAnswer['flaky']>[number];
+
+function flakyFiles(assigned: Assigned | null): FlakyFile[] {
   return [...(assigned?.handed ?? [])].flatMap(([path, assignments]) => {
     const nodes = failuresBeforeRetry(assignments);
     return nodes.length > 0 ? { path, node_indexes: [...new Set(nodes)] } : [];
   });
+}
+
+/** Says which files are new: the default branch never measured them. A piece or a test case counts as its file. */
+async function comparedWithDefault(
+  { access, timings }: Pick<Store, 'access' | 'timings'>,
+  { project, build }: CompletenessSubject,
+  flaky: FlakyFile[],
+): Promise<Pick<CompletenessAnswer, 'flaky' | 'default_branch'>> {
+  const branch = (await access.project(project))?.default_branch ?? null;
+  if (branch === null) return { flaky };
+  const files = flaky.map(({ path }) => fileOf(path) ?? fileOfPiece(path));
+  const known = await timings.measuredOn(project, branch, files);
+  const isNew = (file: string) => branch !== build.branch && !known.has(file);
+  return { flaky: flaky.map((file, i) => ({ ...file, is_new: isNew(files[i]!) })), default_branch: branch };
 }
 
 function provedPart({ files, ciRuns }: LeftOutFiles): ProvedPart {

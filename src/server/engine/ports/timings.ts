@@ -15,6 +15,8 @@ export interface Timings {
   ofPaths(project: number, branch: string, numbers: Uint32Array): Soon<Float64Array>;
   /** The seconds of the current test cases of a file, in the order of their keys, at most `TEST_CASES_PER_FILE`; empty: none was measured. */
   cases(project: number, branch: string, file: string): Soon<number[]>;
+  /** Those of some files that were measured on the branch, whole, in pieces or by their test cases. */
+  measuredOn(project: number, branch: string, files: readonly string[]): Soon<Set<string>>;
   /** Up to `limit` paths of all projects whose numbers are at least `from`, in the order of their numbers. */
   all(from: number, limit: number): Soon<RecordedPath[]>;
 }

@@ -1,8 +1,9 @@
+import { shortDigest } from '../../engine/keys.js';
 import type { RecordedPath, Timings } from '../../engine/ports/timings.js';
 import type { Suite } from '../../engine/suites/suite.js';
 import { type BranchExpectation, type BranchTimings, expectationOn } from '../../planning/estimating/branch-timings.js';
 import { measuredTimes, TEST_CASES_PER_FILE, timesOfCases } from '../../planning/estimating/measured-times.js';
-import { rangeOfCases } from '../codecs/path-keys.js';
+import { rangeOfCases, rangeOfPieces } from '../codecs/path-keys.js';
 import { decodeExpectationOn, decodeTimings } from '../codecs/timing-codec.js';
 import type { Parts } from './parts.js';
 import { type Branches, branchesOf } from './writes/apply-times.js';
@@ -114,8 +115,12 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
     return bytes ? decodeTimings(bytes).timings : [];
   }
 
+  function timingsIn(range: object, limit: number): BranchTimings[] {
+    return [...paths.getRange({ ...range, limit })].map(({ value: number }) => timingsOf(number));
+  }
+
   function casesOf(project: number, file: string, limit: number): BranchTimings[] {
-    return [...paths.getRange({ ...rangeOfCases(project, file), limit })].map(({ value: number }) => timingsOf(number));
+    return timingsIn(rangeOfCases(project, file), limit);
   }
 
   return {
@@ -139,6 +144,16 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
     cases(project, branchName, file) {
       const { branch, defaultBranch } = branchesOf(parts, project, branchName);
       return timesOfCases(casesOf(project, file, TEST_CASES_PER_FILE), branch, defaultBranch);
+    },
+    measuredOn(project, branchName, files) {
+      const branch = shortDigest(branchName);
+      const isOn = (timings: BranchTimings) => timings.some(timing => timing.branch === branch);
+      const isMeasured = (file: string) => {
+        const number = pathNumbers.read(project, file);
+        if (number !== undefined && isOn(timingsOf(number))) return true;
+        return [rangeOfPieces(project, file), rangeOfCases(project, file)].some(range => timingsIn(range, TEST_CASES_PER_FILE).some(isOn));
+      };
+      return new Set(files.filter(isMeasured));
     },
     all(from, limit) {
       const listed: RecordedPath[] = [];

@@ -4,7 +4,7 @@ import type { Timings } from '../../engine/ports/timings.js';
 import type { Suite } from '../../engine/suites/suite.js';
 import type { BranchExpectation, BranchTimings } from '../../planning/estimating/branch-timings.js';
 import { measuredTimes, TEST_CASES_PER_FILE, timesOfCases } from '../../planning/estimating/measured-times.js';
-import { pathKey, rangeOfCases } from '../codecs/path-keys.js';
+import { pathKey, rangeOfCases, rangeOfPieces } from '../codecs/path-keys.js';
 import { decodeExpectationOn, decodeTimings } from '../codecs/timing-codec.js';
 import type { Database } from './connection/database.js';
 import { lookUp } from './connection/look-up.js';
@@ -99,26 +99,26 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
     return expected;
   }
 
-  /** The timings of the test cases of files, in the order of their keys. */
-  async function casesOf(project: number, files: readonly string[]): Promise<Map<string, BranchTimings[]>> {
-    const cases = new Map<string, BranchTimings[]>();
-    for (let from = 0; from < files.length; from += PATHS_PER_STATEMENT) {
-      const some = files.slice(from, from + PATHS_PER_STATEMENT);
-      const ranges = some.map(file => rangeOfCases(project, file));
-      const rows = await database.read<{ file: number; timings: Buffer | null }>(
-        `select f.file::int4 as file, c.timings from unnest($1::bytea[], $2::bytea[]) with ordinality as f (first, last, file)
-        cross join lateral (select key, timings from paths where key >= f.first and key < f.last order by key limit $3) c
-        order by f.file, c.key`,
-        [ranges.map(({ start }) => Buffer.from(start)), ranges.map(({ end }) => Buffer.from(end)), TEST_CASES_PER_FILE],
+  /** The timings of the paths in each range of keys, in their order: at most `TEST_CASES_PER_FILE`. */
+  async function timingsIn(ranges: readonly { start: string; end: string }[]): Promise<BranchTimings[][]> {
+    const found = ranges.map((): BranchTimings[] => []);
+    for (let from = 0; from < ranges.length; from += PATHS_PER_STATEMENT) {
+      const some = ranges.slice(from, from + PATHS_PER_STATEMENT);
+      const rows = await database.read<{ range: number; timings: Buffer | null }>(
+        `select r.range::int4 as range, c.timings from unnest($1::bytea[], $2::bytea[]) with ordinality as r (first, last, range)
+        cross join lateral (select key, timings from paths where key >= r.first and key < r.last order by key limit $3) c
+        order by r.range, c.key`,
+        [some.map(({ start }) => Buffer.from(start)), some.map(({ end }) => Buffer.from(end)), TEST_CASES_PER_FILE],
       );
-      for (const { file, timings } of rows) {
-        const path = some[file - 1]!;
-        const known = cases.get(path) ?? [];
-        known.push(timings ? decodeTimings(timings).timings : []);
-        cases.set(path, known);
-      }
+      for (const { range, timings } of rows) found[from + range - 1]!.push(timings ? decodeTimings(timings).timings : []);
     }
-    return cases;
+    return found;
+  }
+
+  /** The timings of the test cases of files. */
+  async function casesOf(project: number, files: readonly string[]): Promise<Map<string, BranchTimings[]>> {
+    const found = await timingsIn(files.map(file => rangeOfCases(project, file)));
+    return new Map(files.map((file, i) => [file, found[i]!]));
   }
 
   return {
@@ -166,6 +166,15 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
     async cases(project, branchName, file) {
       const { branch, defaultBranch } = await timesOf(project, branchName);
       return timesOfCases((await casesOf(project, [file])).get(file) ?? [], branch, defaultBranch);
+    },
+    async measuredOn(project, branchName, files) {
+      await learner.learn(project);
+      const branch = shortDigest(branchName);
+      const itself = (file: string) => ({ start: pathKey(project, file), end: `${pathKey(project, file)}\0` });
+      const rangesOf = [itself, (file: string) => rangeOfPieces(project, file), (file: string) => rangeOfCases(project, file)];
+      const found = await Promise.all(rangesOf.map(rangeOf => timingsIn(files.map(rangeOf))));
+      const isOn = (timings: BranchTimings) => timings.some(timing => timing.branch === branch);
+      return new Set(files.filter((_, i) => found.some(ofFiles => ofFiles[i]!.some(isOn))));
     },
     async all(from, limit) {
       const rows = await database.read<{ number: number; project: number; name: string; seen_at: number; timings: Buffer | null }>(

@@ -133,6 +133,17 @@ describe.each(stores)('timings in a store in $name', ({ opened: openStore }) => 
     expect((await store.timings.all(0, 10))[0]!.timings).toHaveLength(9);
   });
 
+  it('tell which files a branch measured, whole, in pieces or by their test cases', async () => {
+    const { store, project, measure } = await opened();
+    await measure('main', { 'whole.py': 1, 'cut.py::piece 1 of 2': 1, 'cases.py::test_one': 1, 'untimed.py': 0, 'prefix.py': 1 });
+    await measure('feature', { 'whole.py': 1, 'new.py': 1, 'cut.py': 1, 'cases.py': 1, 'new.py::piece 1 of 2': 1, prefix: 1 });
+    const files = ['whole.py', 'cut.py', 'cases.py', 'untimed.py', 'new.py', 'prefix', 'unknown.py'];
+    const on = (branch: string) => store.timings.measuredOn(project, branch, files);
+    expect(await on('main')).toEqual(new Set(['whole.py', 'cut.py', 'cases.py']));
+    expect(await on('feature')).toEqual(new Set(['whole.py', 'new.py', 'cut.py', 'cases.py', 'prefix']));
+    expect(await on('other')).toEqual(new Set());
+  });
+
   it('are those of the branch, else of the default branch, else of any', async () => {
     const { measure, seconds } = await opened();
     await measure('main', { 'a_spec.rb': 10, 'b_spec.rb': 10 });

@@ -100,6 +100,7 @@ export async function readAll(store: Store): Promise<number> {
   await timings.estimates(project, 'main', suiteOf(['spec/a_spec.rb', 'spec/b_spec.rb', 'spec/new_spec.rb']), 10);
   await timings.ofPaths(project, 'main', paths);
   await timings.cases(project, 'main', 'spec/b_spec.rb');
+  await timings.measuredOn(project, 'main', ['spec/a_spec.rb', 'spec/b_spec.rb']);
   await timings.all(0, 10);
   const found = (await splits.find(split))!;
   await splits.firstUse(found, '2');
