@@ -130,6 +130,23 @@ describe('ballast summary', () => {
     expect(lines.join('\n')).not.toContain('where the time went');
   });
 
+  it('names the first ten files that were flaky', () => {
+    const flaky = Array.from({ length: 12 }, (_, i) => ({ path: `${i}.js`, node_indexes: [0] }));
+    const gate = {
+      ...nothingMissing,
+      kind: 'queue',
+      is_complete: true,
+      test_files: 12,
+      recorded: 12,
+      flaky,
+    } as unknown as ReceivedCompleteness;
+    const minutes = { wall: 1, floor: 1, is_running: false, missing_count: 0, verdict: '', files: 12 };
+    const none = { slowest: [], missing: [], failed: [], assumptions: [], parts: [], nodes: [] };
+    const lines = summaryLines({ ...minutes, ...none } as unknown as BuildMinutes, gate, null);
+    const at = lines.indexOf('**Flaky**: 12 test files');
+    expect(lines.slice(at + 2)).toEqual([...flaky.slice(0, 10).map(({ path }) => `- \`${path}\``), '- and 2 more']);
+  });
+
   it('says of a build of which only recordings are known that nothing else is', async () => {
     const server = await startServer();
     await record(server, { ...BUILD });

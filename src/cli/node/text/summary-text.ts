@@ -31,6 +31,7 @@ export function summaryLines(minutes: BuildMinutes, gate: ReceivedCompleteness |
     ...jobLines(minutes),
     ...gateLines(minutes, gate, known),
     ...fileLines('Failed', minutes.failed),
+    ...fileLines('Flaky', gate?.flaky ?? []),
     ...fileLines('Muted failures', gate?.muted ?? [], gate?.muted_count, gate?.muted?.length),
     ...slowestLines(minutes),
     ...(assumptions.length > 0 ? ['', `<sub>${assumptions.map(each => sentence(each, known)).join(' ')}</sub>`] : []),
