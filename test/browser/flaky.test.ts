@@ -135,6 +135,17 @@ describe('the page of flaky files', () => {
     ]);
   });
 
+  it('has what they cost on the page Trends, whatever branch it shows', async () => {
+    for (const query of ['', '?all=1', '?branch=other', '?days=90']) {
+      const tab = await open('/docs');
+      await show(tab, `/p/${project.name}/trends${query}`);
+      const days = query.includes('days') ? 90 : 30;
+      expect(plain(await tab.locator('.first-line').innerText())).toContain(
+        `Flaky files cost 2 node-minutes and made builds end 10 m 00 s later in the last ${days} days, on all branches.`,
+      );
+    }
+  });
+
   it('leads to the files, to their builds, and from Files', async () => {
     const tab = await open(`/p/${project.name}/files`);
     await tab.getByRole('navigation', { name: 'Lists of files' }).getByRole('link', { name: 'Flaky' }).click();

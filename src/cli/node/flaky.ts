@@ -17,7 +17,7 @@ export interface FlakyOptions extends ClientOptions {
 
 /** A newer server may have other states. */
 type ReceivedFile = Omit<FlakyFile, 'state' | 'cases'> & { state: string; cases: Pick<FlakyCase, 'name' | 'flakes'>[] };
-type ReceivedFlaky = Omit<FlakyAnswer, 'files'> & { files: ReceivedFile[] };
+type ReceivedFlaky = Omit<FlakyAnswer, 'files' | 'recent'> & { files: ReceivedFile[] };
 
 // Beside its only use: what answers.ts checks is in each plugin of a runner, too.
 const parseFlaky = accepting<ReceivedFlaky>(200, typia.createIs<Checked<ReceivedFlaky>>() as never);

@@ -17,8 +17,21 @@ export interface FlakyAnswer {
   files: FlakyFile[];
   /** Number of all such files. */
   file_count: Count;
+  /** What flaky files cost in the last days. */
+  recent: FlakyCost;
   /** Files that failed together, which tells nothing about them, the newest build first. */
   outages: FlakyOutage[];
+}
+
+/** In builds whose newest CI run began on one of these days (UTC), on all branches. */
+export interface FlakyCost {
+  days: Count;
+  /** Builds in which a file was flaky. */
+  builds: Count;
+  /** Seconds that nodes ran again. */
+  seconds: number;
+  /** Seconds by which builds ended later. */
+  later: number;
 }
 
 export interface FlakyFile {

@@ -92,6 +92,8 @@ export interface FileHistoryQuery {
 export interface FlakyQuery {
   /** Default: 1000. */
   limit?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.flakyFiles>;
+  /** Days of `recent`, today included. Default: 30. */
+  days?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.trendDays>;
 }
 
 /** Query of GET /v1/trends/nodes */

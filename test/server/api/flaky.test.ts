@@ -160,7 +160,8 @@ describe('GET /v1/flaky', () => {
     const { files, ...rest } = await flaky();
     const builds = (await server.get('/v1/builds')).json.data as { id: string; commit_hash: string }[];
     const idOf = (commit: string) => builds.find(({ commit_hash }) => commit_hash === commit)!.id;
-    expect(rest).toEqual({ since: expect.any(String) as string, tells_outcomes: true, file_count: 2, outages: [] });
+    const recent = { days: 30, builds: 2, seconds: 30, later: 600 };
+    expect(rest).toEqual({ since: expect.any(String) as string, tells_outcomes: true, file_count: 2, recent, outages: [] });
     // A CI run of 30 seconds was needed for both: 15 seconds, and 5 of 10 minutes, of each. What the test runner tried again has no time.
     const price = { seconds: 15, cost: { amount: 1.5, currency: 'USD' }, later: 300 };
     expect(files).toMatchObject([
@@ -174,7 +175,13 @@ describe('GET /v1/flaky', () => {
     expect(files[0]!.rate).toBeCloseTo((weight(age('f1')) + weight(age('f2')) + 0.5) / (n + 1), 3);
     expect(files[1]!.rate).toBeCloseTo((weight(age('f1')) + 0.5) / (n + 1), 3);
     for (const { rate, low, high, failing_since } of files) expect([low < rate, rate < high, failing_since]).toEqual([true, true, null]);
-    expect((await flaky('?limit=1')).files).toEqual(files.slice(0, 1));
+    expect(await flaky('?limit=1')).toMatchObject({ files: files.slice(0, 1), recent });
+    // A day begins at 00:00 UTC.
+    clock.advance({ days: 29 });
+    expect((await flaky()).recent).toEqual(recent);
+    expect((await flaky('?days=29')).recent).toEqual({ days: 29, builds: 0, seconds: 0, later: 0 });
+    clock.advance({ days: 1 });
+    expect((await flaky()).recent).toEqual({ days: 30, builds: 0, seconds: 0, later: 0 });
   });
 
   it('heals a file that is clean for long enough, and lists it last', async () => {
@@ -229,7 +236,8 @@ describe('GET /v1/flaky', () => {
 
   it('says that the clients do not tell what failed', async () => {
     const { play, flaky } = await begin();
-    expect(await flaky()).toEqual({ since: null, tells_outcomes: false, files: [], file_count: 0, outages: [] });
+    const recent = { days: 30, builds: 0, seconds: 0, later: 0 };
+    expect(await flaky()).toEqual({ since: null, tells_outcomes: false, files: [], file_count: 0, recent, outages: [] });
     await play({ tells: false });
     expect(await flaky()).toMatchObject({ tells_outcomes: false, files: [] });
     await play();

@@ -35,13 +35,20 @@ function costText(files: Listed['files']): string {
   // One project has one currency.
   const [cost] = files.flatMap(({ cost }) => cost ?? []);
   const price = cost ? ` (${priceText({ ...cost, amount: sumOf(file => file.cost?.amount ?? 0) })})` : '';
-  const effects = [
+  const effects = effectsText({ seconds, later }, price);
+  return effects
+    ? `${agree(files.length, 'it', 'they')} ${effects}`
+    : `nodes ran nothing again because of ${agree(files.length, 'it', 'them')}`;
+}
+
+/** What flaky files did: "cost 3.2 node-hours and made builds end 41 m 00 s later". Empty: nothing. */
+export function effectsText({ seconds, later }: Pick<FlakyFile, 'seconds' | 'later'>, price = ''): string {
+  return [
     seconds > 0 && `cost ${seconds < MINUTE ? count(Math.ceil(seconds), 'node-second') : nodeTime(seconds)}${price}`,
     later > 0 && `made builds end ${duration(later)} later`,
-  ].filter(Boolean);
-  return effects.length > 0
-    ? `${agree(files.length, 'it', 'they')} ${effects.join(' and ')}`
-    : `nodes ran nothing again because of ${agree(files.length, 'it', 'them')}`;
+  ]
+    .filter(Boolean)
+    .join(' and ');
 }
 
 /** The part of the builds in which a file is flaky, with its interval, as `4 %` and `(1–9 %)`. */

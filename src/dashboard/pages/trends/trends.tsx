@@ -1,3 +1,4 @@
+import type { FlakyAnswer } from '../../../protocol/answers/flaky.js';
 import type { BuildTrend, FileTrends } from '../../../protocol/answers/trends.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { useLive } from '../../data/live.js';
@@ -9,6 +10,7 @@ import { setQuery, useAddress } from '../../routes/router.js';
 import { withQuery } from '../../routes/routes.js';
 import { costSentences } from '../../text/cost.js';
 import { DayCharts } from './day-charts.js';
+import { flakeSentences } from './flakes.js';
 import { GrownFiles, grownSince } from './grown-files.js';
 import { growthSentences, spansOf } from './growth.js';
 import { provedSentences } from './proved.js';
@@ -54,6 +56,11 @@ export function TrendsPage({ project }: ProjectPageProps) {
   const spent = branch === null ? total : others;
   const first = useLive<BuildTrend>(spans && withQuery(path, { ...spans.first, by: 'range' }), request);
   const last = useLive<BuildTrend>(spans && withQuery(path, { ...spans.last, by: 'range' }), request, () => REFRESH);
+  const flaky = useLive<FlakyAnswer>(
+    withQuery('/v1/flaky', { days, limit: 1 }),
+    { attempt: 'load what flaky files cost', project: project.id },
+    () => REFRESH,
+  );
   const files = useLive<FileTrends>(
     withQuery('/v1/trends/files', { branch: isAll ? null : choices.branch, sort: 'growth', limit: FILES }),
     {
@@ -67,7 +74,8 @@ export function TrendsPage({ project }: ProjectPageProps) {
         const trend = by === 'day' ? daily.data : shown.data;
         const grown = grownSince(files.data, from);
         const paths = files.data?.files.map(({ path }) => path);
-        const isKnown = total.data && files.data && (spent.data || !hasPrice) && (spans === null || (first.data && last.data));
+        const isKnown =
+          total.data && files.data && flaky.data && (spent.data || !hasPrice) && (spans === null || (first.data && last.data));
         const [only, begin, end] = [total, first, last].map(({ data }) => data?.days[0] ?? null);
         return (
           <>
@@ -77,6 +85,7 @@ export function TrendsPage({ project }: ProjectPageProps) {
                   ? [
                       ...growthSentences({ spans, first: begin!, last: end!, total: only!, grown: isAll ? null : grown[0], paths }),
                       ...provedSentences({ proved_runs, proved_seconds }, days),
+                      ...(flaky.data ? flakeSentences(flaky.data.recent) : []),
                       ...costSentences(spent.data?.days ?? [], ', on all branches'),
                     ]
                   : ['…']

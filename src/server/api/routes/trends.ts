@@ -27,6 +27,7 @@ import type { TrendJson } from '../reads.js';
 /** Eight weeks. */
 const DEFAULT_DAYS = 56;
 const DEFAULT_FILES = 1000;
+const DEFAULT_FLAKY_DAYS = 30;
 
 async function trendOfBuilds(context: Context, request: Request): Promise<Answer> {
   const project = await projectOf(context, request);
@@ -63,8 +64,8 @@ async function trendOfNodes(context: Context, request: Request): Promise<Answer>
 
 async function flaky(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
-  const { limit = limits.flakyFiles } = toFlakyQuery(decodeQuery(request.query));
-  return trend(context, await context.jobs.read('flakyFiles', { project: asker.project, limit, now: context.now() }, asker));
+  const { limit = limits.flakyFiles, days = DEFAULT_FLAKY_DAYS } = toFlakyQuery(decodeQuery(request.query));
+  return trend(context, await context.jobs.read('flakyFiles', { project: asker.project, limit, days, now: context.now() }, asker));
 }
 
 function trend({ summarizer }: Context, { json: body, outdated }: TrendJson): Answer {

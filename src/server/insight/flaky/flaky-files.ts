@@ -1,7 +1,7 @@
 import { groupBy } from '../../../base/group-by.js';
 import { rounded, wholeMilliseconds } from '../../../base/rounding.js';
 import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
-import type { FlakyAnswer, FlakyBuild, FlakyCase, FlakyFile, FlakyState } from '../../../protocol/answers/flaky.js';
+import type { FlakyAnswer, FlakyBuild, FlakyCase, FlakyCost, FlakyFile, FlakyState } from '../../../protocol/answers/flaky.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
 import { limits } from '../../../protocol/limits.js';
 import { fileOfPiece } from '../../../protocol/piece-path.js';
@@ -31,6 +31,8 @@ const BUILDS_ASKED = 3;
 export interface FlakySubject {
   project: number;
   limit: number;
+  /** Of `recent`. */
+  days: number;
   now: Millis;
 }
 
@@ -48,7 +50,7 @@ export interface DecidedCommit {
 }
 
 /** The flaky and the failing files of a project. It reads what failed, and a summary of each day: no recorded run. */
-export async function flakyFiles(store: Store, { project, limit, now }: FlakySubject): Promise<Trend<FlakyAnswer>> {
+export async function flakyFiles(store: Store, { project, limit, days: recent, now }: FlakySubject): Promise<Trend<FlakyAnswer>> {
   const today = Math.floor(now / DAY_MILLISECONDS);
   const [settings, failed, days] = await Promise.all([
     settingsOf(store.access, project),
@@ -73,14 +75,18 @@ export async function flakyFiles(store: Store, { project, limit, now }: FlakySub
     tells_outcomes: failed.length > 0 || days.some(({ sums }) => sums.passed > 0) || (await tellsOutcomes(store, project)),
     files: files.slice(0, limit),
     file_count: files.length,
+    recent: { days: recent, ...costSince(DAY_MILLISECONDS * (today - recent + 1), failed) },
     outages: outagesOf(failed),
   };
   return { answer, outdated };
 }
 
 /** The files that are flaky now, and those that were, for the events of a webhook. */
-export async function flakyNow(store: Store, subject: Omit<FlakySubject, 'limit'>): Promise<{ flaky: FlakyFile[]; healed: string[] }> {
-  const { files } = (await flakyFiles(store, { ...subject, limit: limits.flakyFiles })).answer;
+export async function flakyNow(
+  store: Store,
+  subject: Pick<FlakySubject, 'project' | 'now'>,
+): Promise<{ flaky: FlakyFile[]; healed: string[] }> {
+  const { files } = (await flakyFiles(store, { ...subject, limit: limits.flakyFiles, days: 1 })).answer;
   const inState = (state: FlakyState) => files.filter(file => file.state === state);
   return { flaky: inState('flaky'), healed: inState('healed').map(({ path }) => path) };
 }
@@ -191,6 +197,17 @@ function pathBefore(flakes: readonly Event[]): { path: number; flakes: number } 
 
 function buildOf({ id, commit_hash, branch }: Build, at: Millis): FlakyBuild {
   return { build_id: id, commit_hash, branch, at: timestamp(at) };
+}
+
+/** What flaky files cost in the builds whose newest CI run began at a time or later. */
+function costSince(from: Millis, failed: readonly FailedBuild[]): Omit<FlakyCost, 'days'> {
+  const builds = failed.map(({ failures: { at, files } }) => (at < from ? [] : files.filter(({ isFlaky }) => isFlaky)));
+  const flaky = builds.flat();
+  return {
+    builds: builds.filter(({ length }) => length > 0).length,
+    seconds: wholeMilliseconds(flaky.reduce((sum, { seconds }) => sum + seconds, 0)),
+    later: wholeMilliseconds(flaky.reduce((sum, { later }) => sum + later, 0)),
+  };
 }
 
 function outagesOf(failed: readonly FailedBuild[]): FlakyAnswer['outages'] {
