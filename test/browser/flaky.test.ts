@@ -74,6 +74,13 @@ function cleanText(path: string): string {
   return `clean ${clean} of ${Math.ceil(3 / rateOf(path, last).rate)}`;
 }
 
+/** Expression: the canvas has the colour of files that failed, in light colours. */
+const HAS_FAILED = `(() => {
+  const canvas = document.querySelector('.timeline canvas');
+  const { data } = canvas?.width ? canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height) : { data: [] };
+  return data.some((red, i) => i % 4 === 0 && red === 213 && data[i + 1] === 94 && data[i + 2] === 0);
+})()`;
+
 const plain = (text: string) => text.replace(/[\n\t\u00a0]+/g, ' ').trim();
 const cellsOf = async (tab: Page) => {
   const rows = await tab.locator('section[aria-label="Flaky files"] tbody tr').all();
@@ -164,6 +171,22 @@ describe('the page of flaky files', () => {
     await loadAxe(tab);
     await expectAccessible(tab, `/p/${project.name}/flaky`);
   }, 60_000);
+
+  it('is about files that the page of their build marks, with a shape and with words', async () => {
+    const { commit, outcomes } = ciRuns.find(run => run.commit === 'both')!;
+    const [build] = (await project.client.get(`/v1/builds?commit_hash=${commit}`)).json.data as { id: string }[];
+    const tab = await open('/docs');
+    await show(tab, `/p/${project.name}/builds/${build!.id}?q=flaky:`);
+    expect(await tab.locator('.legend li').allTextContents()).toContain('flaky: failed, and passed when it ran again');
+    await expect.poll(() => tab.evaluate(HAS_FAILED)).toBe(true);
+    await tab.getByText('The timeline as a table').click();
+    const rows = tab.getByRole('region', { name: 'The timeline as a table' }).locator('tbody tr');
+    await rows.first().waitFor();
+    const cells = await Promise.all((await rows.all()).map(row => row.locator('td').allTextContents()));
+    expect(cells.map(row => [row.find(cell => SUITE.includes(cell)), row.at(-1)]).sort()).toEqual(Object.entries(outcomes).sort());
+    await show(tab, `/p/${project.name}/builds/${build!.id}?file=${C}`);
+    await tab.getByRole('dialog').getByText(', flaky').waitFor();
+  });
 
   it('says that nobody told what failed, and that nothing is flaky', async () => {
     const silent = await emptyProject(server);

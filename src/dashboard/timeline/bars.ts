@@ -1,8 +1,8 @@
 import { firstAfter } from './find.js';
-import { FAILED, type Lane, OVER, RUNNING, UNRECORDED } from './lanes.js';
+import { FAILED, FLAKY, type Lane, OVER, RUNNING, UNRECORDED } from './lanes.js';
 import { type Span, xOf } from './view.js';
 
-export type BarKind = 'work' | 'over' | 'failed' | 'unrecorded' | 'running';
+export type BarKind = 'work' | 'over' | 'failed' | 'flaky' | 'unrecorded' | 'running';
 
 /** A rectangle of a lane. Pixels from the left end of the view. */
 export interface Bar {
@@ -18,7 +18,7 @@ const SMALLEST = 1.5;
 
 /**
  * Returns what of a lane is drawn in a view: at most about two bars for each pixel, whatever the number of runs. A group of narrow runs
- * shows that one failed, or else what most of its time is.
+ * shows that one failed, or was flaky, or else what most of its time is.
  */
 export function barsOf(lane: Lane, view: Span, width: number): Bar[] {
   const bars: Bar[] = [];
@@ -38,7 +38,7 @@ export function barsOf(lane: Lane, view: Span, width: number): Bar[] {
     }
     // A gap between narrow runs stays to be seen where it is as wide as they are together.
     if (group && ((from - group.to) * second >= SMALLEST || (to - group.from) * second >= 2 * SMALLEST)) close();
-    group ??= { from, to, seconds: { work: 0, over: 0, failed: 0, unrecorded: 0, running: 0 } };
+    group ??= { from, to, seconds: { work: 0, over: 0, failed: 0, flaky: 0, unrecorded: 0, running: 0 } };
     group.to = to;
     // A run without a duration counts as well.
     group.seconds[kindOf(lane.flags[run]!)] += to - from || Number.MIN_VALUE;
@@ -67,6 +67,7 @@ export function marksIn(lanes: readonly Lane[], wall: number, isRunning: boolean
 }
 
 function kindOf(flags: number): BarKind {
+  if (flags & FLAKY) return 'flaky';
   if (flags & FAILED) return 'failed';
   if (flags & UNRECORDED) return 'unrecorded';
   if (flags & RUNNING) return 'running';
@@ -87,6 +88,7 @@ function addRun(bars: Bar[], lane: Lane, run: number, view: Span, width: number)
 
 function groupBar({ from, to, seconds }: { from: number; to: number; seconds: Record<BarKind, number> }, view: Span, width: number): Bar {
   const most = (Object.keys(seconds) as BarKind[]).reduce((most, kind) => (seconds[kind] > seconds[most] ? kind : most), 'work');
+  const kind = (['failed', 'flaky'] as const).find(each => seconds[each] > 0) ?? most;
   const x = xOf(from, view, width);
-  return { kind: seconds.failed > 0 ? 'failed' : most, x, width: Math.max(1, xOf(to, view, width) - x), run: null };
+  return { kind, x, width: Math.max(1, xOf(to, view, width) - x), run: null };
 }

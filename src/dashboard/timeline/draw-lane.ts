@@ -63,6 +63,9 @@ export function drawLane(drawing: Drawing, index: number, hatch: CanvasPattern):
   context.globalAlpha = 1;
 }
 
+/** By how much what failed is higher than the lane, in pixels. */
+const HIGHER = 3;
+
 function drawBar({ context, geometry: { barHeight }, palette }: Drawing, { kind, x, width, run }: Bar, top: number): void {
   if (kind === 'unrecorded' || kind === 'running') {
     const isRunning = kind === 'running';
@@ -72,11 +75,18 @@ function drawBar({ context, geometry: { barHeight }, palette }: Drawing, { kind,
     context.setLineDash([]);
     return;
   }
-  // A line between two files, where there is room for it. What failed is higher than the lane.
+  // A line between two files, where there is room for it. What failed is higher than the lane, and what was flaky only its upper half.
   const line = run !== null && width > 4 ? 1 : 0;
-  const higher = kind === 'failed' ? 3 : 0;
-  context.fillStyle = palette[kind];
-  context.fillRect(x, top - higher, width - line, barHeight + 2 * higher);
+  const rect = (style: string, from: number, to: number) => {
+    context.fillStyle = style;
+    context.fillRect(x, from, width - line, to - from);
+  };
+  const [bottom, middle] = [top + barHeight, top + barHeight / 2];
+  if (kind === 'flaky') {
+    rect(palette.failed, top - HIGHER, middle);
+    rect(palette.work, middle, bottom);
+  } else if (kind === 'failed') rect(palette.failed, top - HIGHER, bottom + HIGHER);
+  else rect(palette[kind], top, bottom);
 }
 
 /** Narrower runs have no room for what is written on them. In pixels. */

@@ -1,10 +1,11 @@
 import { parseSearch } from '../text/search.js';
-import { FAILED, type Lane, MISSING, OVER, REPEATED } from './lanes.js';
+import { FAILED, FLAKY, type Lane, MISSING, OVER, REPEATED } from './lanes.js';
 
 /** Words of a search in the files of a build. A word alone is a part of a path. */
 const FILE_WORDS = {
   node: { kind: 'number', about: 'the number of a node' },
   failed: { kind: 'flag', about: 'only failed files' },
+  flaky: { kind: 'flag', about: 'only files that failed, and passed when they ran again' },
   over: { kind: 'flag', about: 'only files over their estimate' },
   missing: { kind: 'flag', about: 'only files that were not recorded' },
   repeated: { kind: 'flag', about: 'only files that a node had twice' },
@@ -25,6 +26,7 @@ export function parseFilter(text: string): RunFilter {
   const { filters, words, problems } = parseSearch(text, FILE_WORDS);
   const flags =
     (filters.failed === undefined ? 0 : FAILED) |
+    (filters.flaky === undefined ? 0 : FLAKY) |
     (filters.over === undefined ? 0 : OVER) |
     (filters.missing === undefined ? 0 : MISSING) |
     (filters.repeated === undefined ? 0 : REPEATED);

@@ -15,6 +15,8 @@ export const RUNNING = 16;
 export const MISSING = 32;
 /** It failed, and the repository mutes each of its failures. */
 export const MUTED = 64;
+/** It failed, and passed when it ran again. If its test runner did that, the run has not FAILED. */
+export const FLAKY = 128;
 
 /** A file is over its estimate from this ratio on, and by at least these seconds. */
 const OVER_RATIO = 1.25;
@@ -108,6 +110,7 @@ function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, { kind,
       lane.flags[run] =
         (failed.has(file) ? FAILED : 0) |
         (span.muted?.includes(file) ? MUTED : 0) |
+        (span.flaky?.includes(file) ? FLAKY : 0) |
         (isOver(seconds, is_guess[file] === 1 ? null : estimate) ? OVER : 0) |
         (isCurrent ? RUNNING : seconds === null ? UNRECORDED : 0) |
         (span.is_replay ? REPEATED : 0);
@@ -127,6 +130,11 @@ export function pieceTexts(paths: readonly string[]): Map<number, string> {
       return piece ? [[file, `${piece.number}/${piece.count}`] as const] : [];
     }),
   );
+}
+
+/** How a run failed: `failed, muted`; empty: it did not, as far as it is known. */
+export function failureText(flags: number): string {
+  return [flags & FAILED ? 'failed' : '', flags & MUTED ? 'muted' : '', flags & FLAKY ? 'flaky' : ''].filter(Boolean).join(', ');
 }
 
 /** Reports whether a duration is longer than its estimate by more than chance. @param estimate null: there is none, or it was guessed */

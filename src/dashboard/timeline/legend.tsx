@@ -4,6 +4,7 @@ const ENTRIES: [mark: Exclude<Mark, 'repeated'>, text: string][] = [
   ['work', 'files of a batch'],
   ['over', 'over its estimate'],
   ['failed', 'failed'],
+  ['flaky', 'flaky: failed, and passed when it ran again'],
   ['unrecorded', 'not recorded'],
   ['running', 'not recorded yet'],
   ['late', 'before its start'],

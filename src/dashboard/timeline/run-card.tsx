@@ -2,7 +2,7 @@ import type { TimelineAnswer } from '../../protocol/answers/timeline.js';
 import { Path } from '../parts/path.js';
 import { duration, offset, times } from '../text/format.js';
 import { LEFT } from './geometry.js';
-import { FAILED, type Lane, MUTED, REPEATED, RUNNING, UNRECORDED } from './lanes.js';
+import { failureText, type Lane, REPEATED, RUNNING, UNRECORDED } from './lanes.js';
 import { LastTimes } from './last-times.js';
 import { type Span, xOf } from './view.js';
 
@@ -43,8 +43,8 @@ function runSentence({ estimates, is_guess }: TimelineAnswer, lane: Lane, run: n
   if (flags & RUNNING) return `not recorded yet, ${expected}`;
   if (flags & UNRECORDED) return `not recorded here, ${expected}`;
   const ratio = estimate !== null && estimate > 0 ? `: ${times(seconds / estimate)}` : '';
-  const failure = flags & FAILED ? ` · failed${flags & MUTED ? ', muted' : ''}` : '';
-  return `${duration(seconds)}, ${expected}${ratio}${failure}`;
+  const failure = failureText(flags);
+  return `${duration(seconds)}, ${expected}${ratio}${failure && ` · ${failure}`}`;
 }
 
 function placeSentence(lane: Lane, run: number): string {

@@ -4,7 +4,7 @@ import { OuterLink } from '../parts/outer-link.js';
 import { Path } from '../parts/path.js';
 import { type Column, Table } from '../parts/table.js';
 import { duration, offset } from '../text/format.js';
-import { FAILED, type Lane, MISSING, MUTED, REPEATED, RUNNING, UNRECORDED } from './lanes.js';
+import { failureText, type Lane, MISSING, REPEATED, RUNNING, UNRECORDED } from './lanes.js';
 
 interface Row {
   lane: Lane;
@@ -55,7 +55,8 @@ function resultOf({ lane, run }: Row): string {
 }
 
 function resultText(flags: number): string {
-  if (flags & FAILED) return flags & MUTED ? 'failed, muted' : 'failed';
+  const failure = failureText(flags);
+  if (failure) return failure;
   if (flags & RUNNING) return 'not recorded yet';
   if (flags & UNRECORDED) return flags & MISSING ? 'not recorded' : 'not recorded here';
   return '';

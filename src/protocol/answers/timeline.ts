@@ -50,6 +50,8 @@ export interface SpanAnswer {
   failed: Count[] | null;
   /** The files among `failed` whose failures the repository mutes; missing: none. */
   muted?: Count[];
+  /** The files among `files` that are flaky: they failed, and passed when their test runner or a node ran them again; missing: none. */
+  flaky?: Count[];
 }
 
 /** GET /v1/builds/:id/trace: the trace event format, which Perfetto and Chrome's DevTools open. Times are microseconds. */

@@ -4,10 +4,13 @@ import { barsOf, marksIn } from '../../../src/dashboard/timeline/bars.js';
 import { firstAfter, runAt } from '../../../src/dashboard/timeline/find.js';
 import {
   FAILED,
+  FLAKY,
+  failureText,
   lanesOf,
   lastFirst,
   lastLane,
   MISSING,
+  MUTED,
   OVER,
   REPEATED,
   RUNNING,
@@ -69,6 +72,15 @@ describe('the lane of a node', () => {
     expect([...lane.flags]).toEqual([OVER | REPEATED, REPEATED, REPEATED, FAILED | REPEATED]);
   });
 
+  it('marks files that were flaky in other words than those that failed', () => {
+    const files = [0, 1, 2, 3];
+    const seconds = files.map(() => 1);
+    const lane = laneOf([span({ files, seconds, failed: [1, 2, 3], muted: [2], flaky: [0, 3] })], seconds);
+    expect([...lane.flags]).toEqual([FLAKY, FAILED, FAILED | MUTED, FAILED | FLAKY]);
+    expect(Array.from(lane.flags, failureText)).toEqual(['flaky', 'failed', 'failed, muted', 'failed, flaky']);
+    expect(barsOf(lane, { from: 0, to: 10 }, 100).map(({ kind }) => kind)).toEqual(['flaky', 'failed', 'failed', 'flaky']);
+  });
+
   it('of the node that ended last is known, with its distance from the one before', () => {
     const lanes = lanesOf({
       kind: 'queue',
@@ -113,6 +125,7 @@ describe('the lanes of a timeline', () => {
     expect(marks([span({ to: 5 })], 5)).toEqual(['work']);
     expect(marks([span({ seconds: [2, 6] })], 12)).toEqual(['gap', 'idle', 'over', 'work']);
     expect(marks([span({ from: 1, to: 6, failed: [0] })], 6, { start: 1 })).toEqual(['failed', 'late', 'work']);
+    expect(marks([span({ to: 5, failed: [0], flaky: [0] })], 5)).toEqual(['flaky', 'work']);
     expect(marks([span({ to: 5, seconds: [null, null], is_replay: true })], 5)).toEqual(['repeated', 'unrecorded']);
     expect(marks([span({ to: 5, seconds: [null, null] })], 5, { is_running: true })).toEqual(['running']);
     expect(marks([], 5, { start: null, kind: 'split' })).toEqual(['idle', 'late']);
@@ -132,15 +145,15 @@ describe('the bars of a lane', () => {
     ]);
   });
 
-  it('show that one of many narrow runs failed', () => {
+  it('show that one of many narrow runs failed, or else was flaky', () => {
     const files = Array.from({ length: 100 }, (_, file) => file);
     const lane = laneOf(
-      [span({ files, seconds: files.map(() => 0.1), failed: [50] })],
+      [span({ files, seconds: files.map(() => 0.1), failed: [50], flaky: [20, 49] })],
       files.map(() => 0.1),
     );
     const bars = barsOf(lane, view, 20);
     expect(bars.every(({ run }) => run === null)).toBe(true);
-    expect(bars.filter(({ kind }) => kind === 'failed')).toHaveLength(1);
+    for (const mark of ['failed', 'flaky']) expect(bars.filter(({ kind }) => kind === mark)).toHaveLength(1);
   });
 
   it('are few, within the view and in order, whatever the number of runs', () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { TimelineAnswer } from '../../../src/protocol/answers/timeline.js';
 import { digestOfList } from '../../../src/protocol/list-digest.js';
 import { getCompleteness } from '../../harness/completeness.js';
 import { manyPaths, record } from '../../harness/messages.js';
@@ -87,6 +88,24 @@ it('names no file as new where nothing was recorded, so that there is no default
   await next(second);
   const { status, json } = await getCompleteness(server, { node_build_id: '100', branch: 'feature' });
   expect([status, json.flaky, json.default_branch]).toEqual([409, [{ path: failed, node_indexes: [0] }], undefined]);
+});
+
+it('marks on the timeline where a file failed that passed in its retry, and what the test runner tried again itself', async () => {
+  const { server, first, second, failed, ran } = await retried();
+  const flaky = async () => {
+    const [ciRun] = await server.store.ciRuns.list(1, Infinity, 1);
+    const { paths, nodes } = (await server.get(`/v1/builds/${ciRun!.id}/timeline`)).json as TimelineAnswer;
+    return nodes.map(({ spans }) => spans.flatMap(span => (span.flaky ?? []).map(file => paths[file])));
+  };
+  await record(server, { node_index: 0, ci_build_id: '100', tells_outcomes: true, test_files: outcome(ran[0], failed) });
+  expect(await flaky()).toEqual([[], []]);
+  await next(second);
+  await first.pull();
+  expect(await flaky()).toEqual([[failed], []]);
+  const [again] = ran[1] as [string];
+  const test_files = outcome([...ran[1], failed]).map(file => (file.path === again ? { ...file, outcome: 'flaky' } : file));
+  await record(server, { node_index: 1, ci_build_id: '100', tells_outcomes: true, test_files });
+  expect(await flaky()).toEqual([[failed], [again]]);
 });
 
 it('counts a failure that its node recorded more often than it reported as one that was not retried', async () => {

@@ -44,7 +44,9 @@ export function addRun(
     const time = Math.min(MAX_SECONDS, seconds[i]!);
     const known = columns.find(path);
     const place = known === undefined ? undefined : places.get(known);
-    if (place?.span.failed?.includes(known!) && outcomeOf(outcomes[i]!) === 'muted') (place.span.muted ??= []).push(known!);
+    const outcome = outcomeOf(outcomes[i]!);
+    if (outcome === 'muted' && place?.span.failed?.includes(known!)) (place.span.muted ??= []).push(known!);
+    if (outcome === 'flaky' && place) (place.span.flaky ??= []).push(known!);
     const parent = place ? null : fileOf(path);
     const ofParent = parent === null ? undefined : places.get(columns.find(parent) ?? -1);
     if (place ?? ofParent) {

@@ -161,7 +161,8 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
   const end = Math.max(start, ...(isRunning ? [lanes.now - paused] : []), ...nodes.flatMap(({ end: at }) => at ?? []));
   const { paths, estimates, is_guess } = columns;
   const files = { paths, estimates, is_guess, nodes: nodes.map(lane => withTimes(lane, time => (time - start) / 1000)) };
-  const { missing, failed } = fileOutcomes(files, 0);
+  const { missing, failed, flaky } = fileOutcomes(files, 0);
+  if (flaky.length > 0) markFlaky(files, new Set(flaky.map(({ path }) => path)));
   const state = buildState({
     ...{ kind, isRunning, wasCancelled: lanes.isCancelled, missing: missing.length },
     failed: failed === null ? null : failed.filter(({ is_muted }) => !is_muted).length,
@@ -172,6 +173,15 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
     ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, steadyFor, is_running: isRunning, state },
     ...files,
   };
+}
+
+/** Marks these files where they failed. A node that is cancelled reports what it did not run. */
+function markFlaky({ nodes, paths }: Pick<Timeline, 'nodes' | 'paths'>, flaky: ReadonlySet<string>): void {
+  for (const { spans } of nodes)
+    for (const span of spans) {
+      const own = span.lease === 'cancelled' ? [] : (span.failed ?? []).filter(file => flaky.has(paths[file]!));
+      if (own.length > 0) (span.flaky ??= []).push(...own);
+    }
 }
 
 /** The lanes, of which none ends after all files: a node that came when no file was left and recorded nothing lengthens no build. */

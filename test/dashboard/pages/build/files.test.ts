@@ -13,7 +13,7 @@ const timeline = {
   is_guess: [0, 0, 1, 0, 0],
   is_running: false,
   nodes: [
-    node([span({ to: 30, seconds: [10, 20], failed: [1] })]),
+    node([span({ to: 30, seconds: [10, 20], failed: [1], flaky: [0] })]),
     node([span({ files: [2], seconds: [10] }), span({ from: 10, to: 30, files: [3], seconds: [null] })], { node_index: 5 }),
   ],
 } as unknown as TimelineAnswer;
@@ -35,6 +35,7 @@ describe('a search for files of a build', () => {
     ['node:5', ['5 spec/models/c.rb', '5 d.rb']],
     ['node:6', []],
     ['failed:', ['0 spec/models/b.rb']],
+    ['flaky:', ['0 spec/a.rb']],
     ['over: node:0', ['0 spec/models/b.rb']],
     ['missing:', ['5 d.rb', 'null late.rb']],
     ['repeated:', []],
@@ -43,7 +44,9 @@ describe('a search for files of a build', () => {
   });
 
   it('explains what it does not understand', () => {
-    expect(parseFilter('nodes:5').problems).toEqual(['There is no nodes: here. There are node:, failed:, over:, missing: and repeated:.']);
+    expect(parseFilter('nodes:5').problems).toEqual([
+      'There is no nodes: here. There are node:, failed:, flaky:, over:, missing: and repeated:.',
+    ]);
   });
 });
 

@@ -11,7 +11,7 @@ import { type Column, Table } from '../../../parts/table.js';
 import { projectPath, withQuery } from '../../../routes/routes.js';
 import { duration, times } from '../../../text/format.js';
 import { visible } from '../../../text/path-text.js';
-import { FAILED, type Lane, REPEATED, RUNNING } from '../../../timeline/lanes.js';
+import { failureText, type Lane, REPEATED, RUNNING } from '../../../timeline/lanes.js';
 
 interface Props {
   project: ProjectLine;
@@ -58,13 +58,14 @@ export function FileDrawer({ project, timeline, lanes, path, onClose }: Props) {
 function Run({ lane, run, estimate }: { lane: Lane; run: number; estimate: number | null }) {
   const seconds = lane.seconds[run]!;
   const flags = lane.flags[run]!;
+  const failure = failureText(flags);
   return (
     <>
       <dt>node {lane.node}</dt>
       <dd>
         {Number.isNaN(seconds) ? (flags & RUNNING ? 'not recorded yet' : 'had it and did not record it') : duration(seconds)}
         {estimate && seconds ? `, ${times(seconds / estimate)} its estimate` : ''}
-        {flags & FAILED ? ', failed' : ''}
+        {failure && `, ${failure}`}
         {flags & REPEATED ? ', repeated' : ''}
       </dd>
     </>

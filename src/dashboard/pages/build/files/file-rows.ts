@@ -1,6 +1,6 @@
 import type { TimelineAnswer } from '../../../../protocol/answers/timeline.js';
 import { isFiltering, matchPaths, type RunFilter } from '../../../timeline/filter.js';
-import { FAILED, type Lane, MISSING, RUNNING } from '../../../timeline/lanes.js';
+import { failureText, type Lane, MISSING, RUNNING } from '../../../timeline/lanes.js';
 
 /** A file in the hands of a node; a file that two nodes had stands there twice. */
 export interface FileRow {
@@ -15,7 +15,8 @@ export interface FileRow {
   /** Null: no node had it. */
   node: number | null;
   batch: number | null;
-  hasFailed: boolean;
+  /** See `failureText`. */
+  failure: string;
   isRunning: boolean;
   /** No node recorded it. */
   isMissing: boolean;
@@ -42,7 +43,7 @@ export function fileRows(
         ...rowOf(file, seconds),
         node: lane.node,
         batch,
-        hasFailed: (lane.flags[run]! & FAILED) !== 0,
+        failure: failureText(lane.flags[run]!),
         isRunning: (lane.flags[run]! & RUNNING) !== 0,
         isMissing: (lane.flags[run]! & MISSING) !== 0,
       });
@@ -55,7 +56,7 @@ export function fileRows(
   const isMatch = isFiltering(filter) ? matchPaths(paths, filter) : null;
   for (let file = 0; file < paths.length; file++) {
     if (!isHandedOut[file] && (isMatch === null || isMatch[file]))
-      rows.push({ ...rowOf(file, null), node: null, batch: null, hasFailed: false, isRunning: false, isMissing: true });
+      rows.push({ ...rowOf(file, null), node: null, batch: null, failure: '', isRunning: false, isMissing: true });
   }
   return rows;
 }

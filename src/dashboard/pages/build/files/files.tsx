@@ -74,8 +74,8 @@ function columnsOf(link: (path: string) => string): Column<FileRow>[] {
   ];
 }
 
-function resultOf({ hasFailed, isRunning, isMissing, seconds, node }: FileRow): string {
-  if (hasFailed) return '✕ failed';
+function resultOf({ failure, isRunning, isMissing, seconds, node }: FileRow): string {
+  if (failure) return failure.startsWith('failed') ? `✕ ${failure}` : failure;
   if (isRunning) return 'not recorded yet';
   if (seconds !== null) return '';
   if (node === null) return 'not handed out';
