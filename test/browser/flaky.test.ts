@@ -188,6 +188,35 @@ describe('the page of flaky files', () => {
     await tab.getByRole('dialog').getByText(', flaky').waitFor();
   });
 
+  it('is about files whose pages say in which builds they failed, and in which of these they passed again', async () => {
+    const tab = await open('/docs');
+    const commits = [...new Set(ciRuns.map(({ commit }) => commit))];
+    for (const path of [A, C, E]) {
+      const results = commits.map(commit => {
+        const ended = new Set(ciRuns.filter(run => run.commit === commit).map(({ outcomes }) => outcomes[path] ?? 'passed'));
+        return ended.has('flaky') || ended.size > 1 ? '△ flaky' : ended.has('failed') ? '✕ failed' : 'passed';
+      });
+      const failed = results.filter(result => result !== 'passed').length;
+      const flaky = results.filter(result => result === '△ flaky').length;
+      const again = flaky > 0 ? ` In ${flaky} of these it passed when it ran again. All flaky files` : '';
+      const last = commits[results.findLastIndex(result => result !== 'passed')];
+      await show(tab, `/p/${project.name}/files/file?path=${path}`);
+      expect(plain(await tab.locator('.first-line .rest:has(a)').innerText())).toBe(
+        `It failed in ${failed} of the last ${commits.length} builds of main that tell its result, the last time in ${last}.${again}`,
+      );
+      await tab.getByText(`All ${commits.length} times as a table`).click();
+      const rows = await tab.getByRole('region', { name: 'Times' }).locator('tbody tr').all();
+      const said = await Promise.all(rows.map(async row => (await row.locator('td').allTextContents()).map(plain)));
+      expect(said.map(([build, , result]) => [build, result])).toEqual(
+        commits.map((commit, i) => [commit.slice(0, 8), results[i]]).reverse(),
+      );
+    }
+    await loadAxe(tab);
+    await expectAccessible(tab, `/p/${project.name}/files/file?path=${C}`);
+    await tab.getByRole('link', { name: 'All flaky files' }).click();
+    await expect.poll(() => tab.title()).toBe(`Flaky · ${project.name} · Ballast`);
+  }, 60_000);
+
   it('says that nobody told what failed, and that nothing is flaky', async () => {
     const silent = await emptyProject(server);
     const said = async () => {

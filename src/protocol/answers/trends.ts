@@ -160,7 +160,7 @@ export interface FileHistory {
   /** Builds that it decided, newest first, and by how many seconds the last node was later than the one before. */
   decided: { build_id: Uuid; commit_hash: string; at: Timestamp; seconds: number }[];
   /** Builds in which it failed, newest first, also those that have no time of it; and how many builds tell its result. */
-  failed: { build_id: Uuid; commit_hash: string; at: Timestamp }[];
+  failed: { build_id: Uuid; commit_hash: string; at: Timestamp; result: 'failed' | 'flaky' | 'muted' }[];
   results: Count;
   /** Seconds by which the last build that has ended did end sooner, or would have, with the file in pieces; null: it cannot be played. */
   cut_saves: number | null;
@@ -205,8 +205,11 @@ export interface FilePoint {
   estimate: number | null;
   low: number | null;
   high: number | null;
-  /** In the newest CI run of the build; null: its client does not tell it, more than 100 files failed, or its summary is not written yet. */
-  result: 'passed' | 'failed' | null;
+  /**
+   * In the newest CI run of the build. `flaky`: it failed in one of its CI runs, and passed when it ran again. `muted`: it failed, and the repository
+   * mutes its failures. Null: not known, as until the summary of the build is written.
+   */
+  result: 'passed' | 'failed' | 'flaky' | 'muted' | null;
 }
 
 /** GET /v1/trends/nodes: the nodes of a branch over its last builds. */

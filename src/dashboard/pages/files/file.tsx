@@ -13,7 +13,7 @@ import { projectPath, withQuery } from '../../routes/routes.js';
 import { count, duration, times } from '../../text/format.js';
 import { commitOf } from '../../text/in-sentence.js';
 import { HistoryChart } from './history-chart.js';
-import { failuresText, fileSentences, piecesSentences } from './sentences.js';
+import { failuresText, fileSentences, passedAgainText, piecesSentences, RESULTS } from './sentences.js';
 
 /** Builds that are listed of those that waited for the file. */
 const SHOWN = 20;
@@ -37,6 +37,7 @@ export function FilePage({ project }: ProjectPageProps) {
 
 function File({ project, history }: { project: string; history: FileHistory }) {
   const { path, branch, points, changes, decided, failed, results } = history;
+  const passedAgain = passedAgainText(history);
   const build = (id: string) => projectPath(project, 'build', id);
   return (
     <>
@@ -47,6 +48,12 @@ function File({ project, history }: { project: string; history: FileHistory }) {
             {failed[0] && (
               <>
                 <a href={build(failed[0].build_id)}>{commitOf(failed[0].commit_hash)}</a>.
+              </>
+            )}
+            {passedAgain && (
+              <>
+                {' '}
+                {passedAgain} <a href={projectPath(project, 'flaky')}>All flaky files</a>
               </>
             )}
           </p>
@@ -154,7 +161,7 @@ const decidedColumns = (project: string): Column<Decided>[] => [
 const pointColumns = (project: string): Column<FilePoint>[] => [
   buildColumn(project),
   { name: 'at', title: 'When', isLeast: true, cell: ({ at }) => <When time={at} /> },
-  { name: 'result', title: 'Result', cell: ({ result }) => (result === 'failed' ? '✕ failed' : (result ?? 'not known')) },
+  { name: 'result', title: 'Result', cell: ({ result }) => (result ? RESULTS[result] : 'not known') },
   { name: 'node', title: 'Node', isNumber: true, isExtra: true, cell: ({ node_index }) => node_index },
   { name: 'seconds', title: 'Took', isNumber: true, cell: ({ seconds }) => <Duration seconds={seconds} /> },
   { name: 'estimate', title: 'Estimate', isNumber: true, isExtra: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },

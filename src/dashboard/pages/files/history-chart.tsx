@@ -5,6 +5,7 @@ import { axisOf, type Colours, Plot } from '../../parts/charts/plot.js';
 import { dateLabels, secondTicks } from '../../parts/charts/ticks.js';
 import { duration, exactTime, offset, unbroken } from '../../text/format.js';
 import { commitOf } from '../../text/in-sentence.js';
+import { RESULTS } from './sentences.js';
 
 const HEIGHT = 300;
 /** Width of a date on the axis, in pixels. */
@@ -15,7 +16,7 @@ interface Props {
   onBuild: (build: string) => void;
 }
 
-/** The times of a file by build, with the band of its estimates. Changes are upright lines; rings mark builds that waited for it, crosses failures. */
+/** The times of a file by build, with the band of its estimates. Changes are upright lines; rings mark builds that waited for it, crosses failures, triangles flaky ones. */
 export function HistoryChart({ history, onBuild }: Props) {
   const { points } = history;
   const [index, setIndex] = useState<number | null>(null);
@@ -40,7 +41,7 @@ export function HistoryChart({ history, onBuild }: Props) {
 function describe({ commit_hash, at, node_index, seconds, estimate, low, high, result }: FilePoint, isDecided: boolean): string {
   const expected =
     estimate === null ? 'measured for the first time' : `estimate ${duration(estimate)} (${duration(low)} to ${duration(high)})`;
-  return `${commitOf(commit_hash)}, ${exactTime(at)}, node ${node_index}: ${duration(seconds)}${result ? `, ${result}` : ''}; ${expected}${isDecided ? '; this build waited for it' : ''}.`;
+  return `${commitOf(commit_hash)}, ${exactTime(at)}, node ${node_index}: ${duration(seconds)}${result ? `, ${RESULTS[result]}` : ''}; ${expected}${isDecided ? '; this build waited for it' : ''}.`;
 }
 
 const columnsOf = (points: readonly FilePoint[]): uPlot.AlignedData => [
@@ -102,11 +103,13 @@ function drawMarks(plot: uPlot, { points, changes }: FileHistory, decided: Reado
     ctx.lineWidth = ratio;
     ctx.strokeStyle = text;
     ctx.stroke();
-    if (result !== 'failed') continue;
+    if (result === null || result === 'passed') continue;
     const arm = 5 * ratio;
+    const cross = `M${x - arm} ${y - arm} l${2 * arm} ${2 * arm} m0 ${-2 * arm} l${-2 * arm} ${2 * arm}`;
+    const triangle = `M${x} ${y - 1.5 * arm} l${1.5 * arm} ${2.5 * arm} h${-3 * arm} Z`;
     ctx.lineWidth = 2.5 * ratio;
     ctx.strokeStyle = failed;
-    ctx.stroke(new Path2D(`M${x - arm} ${y - arm} l${2 * arm} ${2 * arm} m0 ${-2 * arm} l${-2 * arm} ${2 * arm}`));
+    ctx.stroke(new Path2D(result === 'flaky' ? triangle : cross));
   }
   ctx.strokeStyle = over;
   ctx.fillStyle = text;

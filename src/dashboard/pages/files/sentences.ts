@@ -1,5 +1,5 @@
 import { agree } from '../../../base/plural.js';
-import type { FileHistory, FilePieces, FileTrends } from '../../../protocol/answers/trends.js';
+import type { FileHistory, FilePieces, FilePoint, FileTrends } from '../../../protocol/answers/trends.js';
 import { count, duration, times as factor, isoDay, number, percent } from '../../text/format.js';
 import { branchInSentence, commitOf, pathInSentence } from '../../text/in-sentence.js';
 
@@ -54,6 +54,22 @@ export function failuresText({ branch, failed, results }: FileHistory): string {
   if (failed.length === 0) return `It did not fail in ${builds}.`;
   return results === 1 ? `It failed in ${builds}, ` : `It failed in ${number(failed.length)} of ${builds}, the last time in `;
 }
+
+/** Says in how many of the builds in which a file failed it passed, too; empty: in none. */
+export function passedAgainText({ failed }: Pick<FileHistory, 'failed'>): string {
+  const flaky = failed.filter(({ result }) => result === 'flaky').length;
+  if (flaky === 0) return '';
+  const times = flaky < failed.length ? `In ${number(flaky)} of these it` : flaky === 1 ? 'It' : 'Each time it';
+  return `${times} passed when it ran again.`;
+}
+
+/** How a file ended, with the shape that marks it in the chart. */
+export const RESULTS: Record<NonNullable<FilePoint['result']>, string> = {
+  passed: 'passed',
+  failed: '✕ failed',
+  muted: '✕ failed, muted',
+  flaky: '△ flaky',
+};
 
 /** Cases that a sentence names. */
 const NAMED = 3;

@@ -1,4 +1,5 @@
 import type { FailedFile } from '../../../protocol/answers/minutes.js';
+import type { BuildFailures } from '../../engine/ports/failures.js';
 import type { Store } from '../../engine/ports/store.js';
 import type { Subject } from '../subject.js';
 
@@ -11,6 +12,17 @@ const MOST_FAILED = 100;
 export async function flakyInOthers({ failures }: Pick<Store, 'failures'>, project: number, number: number | null): Promise<Set<number>> {
   const others = (await failures.newest(project, BUILDS_BEFORE)).filter(({ build }) => build.number !== number);
   return new Set(others.flatMap(other => other.failures.files.flatMap(({ path, isFlaky }) => (isFlaky ? path : []))));
+}
+
+/** The numbers of the builds of a project in which a file was flaky. @param paths of the file and its pieces */
+export async function buildsWithFlaky(
+  { failures }: Pick<Store, 'failures'>,
+  project: number,
+  paths: ReadonlySet<number>,
+): Promise<Set<number>> {
+  const newest = await failures.newest(project, BUILDS_BEFORE);
+  const wasFlaky = ({ files }: BuildFailures) => files.some(({ path, isFlaky }) => isFlaky && paths.has(path));
+  return new Set(newest.flatMap(failed => (wasFlaky(failed.failures) ? failed.build.number : [])));
 }
 
 /** Marks the first of the files that failed in a build which were flaky in others. */

@@ -8,8 +8,10 @@ import { knownCases, READ_CASE_BYTES_PER_REQUEST } from '../../engine/pieces/kno
 import type { Build, Builds, RecordedPiece } from '../../engine/ports/builds.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
 import { isOutOfDate } from '../../engine/ports/summaries.js';
+import { outcomeOf } from '../../engine/test-file.js';
 import { median } from '../../planning/estimating/median.js';
 import { replay } from '../../planning/estimating/replay.js';
+import { buildsWithFlaky } from '../flaky/known-flaky.js';
 import { newestSubject } from '../subject.js';
 import { countedNodes } from '../timeline/counted-nodes.js';
 import { readTimeline } from '../timeline/read-timeline.js';
@@ -17,12 +19,11 @@ import { whatIfOfRun } from '../what-if/prepare-what-if.js';
 import { cutsFor, playVariants, type Scenario } from '../what-if/scenario.js';
 import { AS_IT_WAS, playCuts } from '../what-if/what-if.js';
 import { fileChanges } from './file-changes.js';
-import { decidingPath, resultOf, type Trend, withSummaries } from './summary.js';
+import { decidingPath, type LastOutcome, resultOf, type Trend, withSummaries } from './summary.js';
 
 /** The last time that a build recorded for a file, in seconds. */
-interface Time {
+interface Time extends LastOutcome {
   build: Build;
-  at: Millis;
   node_index: number;
   seconds: number;
   /** True if the file ran in pieces. */
@@ -64,6 +65,7 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
   const number = await builds.pathNumber(project, path);
   if (number === null) return { answer, outdated };
   const pieces = await builds.pieces(project, path);
+  const flakyIn = await buildsWithFlaky(store, project, new Set([number, ...pieces.map(piece => piece.path)]));
   const [estimate] = await timings.ofPaths(project, branch, Uint32Array.of(number));
   answer.estimate = Number.isNaN(estimate) ? null : rounded(estimate!);
   const times: Time[] = [];
@@ -75,9 +77,9 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
     if (files > limits.trendTestFiles && files > build.test_files) break;
     const run = await lastTime(builds, build, number, pieces);
     const isOld = isOutOfDate(build, summary);
-    const result = isOld ? null : resultOf(summary!, path, run?.at ?? null);
+    const result = isOld ? null : flakyIn.has(build.number) ? 'flaky' : resultOf(summary!, path, run);
     if (result !== null) answer.results += 1;
-    if (result === 'failed') answer.failed.push(inBuild({ build, at: build.created_at }));
+    if (result !== null && result !== 'passed') answer.failed.push({ ...inBuild({ build, at: build.created_at }), result });
     if (isOld) outdated.push(build);
     if (!run) continue;
     times.push({ build, ...run, result });
@@ -118,13 +120,16 @@ function inBuild({ build, at }: Pick<Time, 'build' | 'at'>) {
 /** The last time of the file, or of its pieces together. Null: the build recorded none. */
 async function lastTime(builds: Builds, { number }: Build, file: number, pieces: readonly RecordedPiece[]): Promise<TimeInBuild | null> {
   const newestFirst = (await builds.runs(number)).sort((a, b) => b.ordinal - a.ordinal);
+  let outcome: LastOutcome['outcome'] = null;
   const ofPieces = new Map<number, RecordedPiece & TimeInBuild>();
   for (const head of newestFirst) {
     const run = await builds.times(number, head);
     const timeOf = (path: number) => {
       const seconds = run?.seconds[run.paths.indexOf(path)] ?? 0;
-      return seconds > 0 ? { at: head.created_at, node_index: head.node_index, seconds, isCut: false } : null;
+      return seconds > 0 ? { at: head.created_at, outcome, node_index: head.node_index, seconds, isCut: false } : null;
     };
+    // It may have failed later in no time, when it could not be loaded.
+    outcome ??= outcomeOf(run?.outcomes[run.paths.indexOf(file)] ?? 0);
     const whole = timeOf(file);
     if (whole) return whole;
     for (const piece of pieces) {

@@ -1,6 +1,7 @@
 import { wholeMilliseconds } from '../../../base/rounding.js';
 import type { BuildLineSummary, FilePoint } from '../../../protocol/answers/trends.js';
 import { hasEndedComplete } from '../../../protocol/build-state.js';
+import type { FileOutcome } from '../../../protocol/file-outcome.js';
 import { fileOfPiece, filesAmong } from '../../../protocol/piece-path.js';
 import type { ProjectBuild } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
@@ -46,14 +47,24 @@ export function decidingPath(summary: Pick<Summary, 'line'> | null): string | nu
   return decided && 'path' in decided ? fileOfPiece(decided.path) : null;
 }
 
-/** The result of a file in the newest CI run of a build; null: not known. @param at when its time was recorded; null: it has none */
+/** When the last time of a file was recorded, and what was told with it; null: no outcome. */
+export interface LastOutcome {
+  at: Millis;
+  outcome: FileOutcome | null;
+}
+
+/** The result of a file in a build that is not known to be flaky there; null: not known. @param last null: it has no time */
 export function resultOf(
   { started_at, line, failed_files }: Pick<Summary, 'started_at' | 'line' | 'failed_files'>,
   path: string,
-  at: Millis | null,
+  last: LastOutcome | null,
 ): FilePoint['result'] {
-  if (failed_files.includes(path)) return 'failed';
-  return failed_files.length === line.failed && at !== null && at >= started_at ? 'passed' : null;
+  const hasTime = last !== null && last.at >= started_at;
+  const outcome = hasTime && last.outcome !== 'skipped' ? last.outcome : null;
+  if (outcome === 'flaky') return outcome;
+  if (failed_files.includes(path)) return outcome === 'muted' ? outcome : 'failed';
+  // Its node may record that it failed after its retry has passed: then the queue knows better.
+  return failed_files.length === line.failed && hasTime ? 'passed' : outcome;
 }
 
 /** Sums up the timeline of the newest CI run of a build for lists and trends. */

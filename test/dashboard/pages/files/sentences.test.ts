@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { failuresText, fileSentences, filesSentences, piecesSentences } from '../../../../src/dashboard/pages/files/sentences.js';
+import {
+  failuresText,
+  fileSentences,
+  filesSentences,
+  passedAgainText,
+  piecesSentences,
+} from '../../../../src/dashboard/pages/files/sentences.js';
 import type { FileHistory, FilePieces, FileTrends } from '../../../../src/protocol/answers/trends.js';
 
 describe('the first line of the files', () => {
@@ -55,13 +61,24 @@ describe('the first line of a file', () => {
     expect(fileSentences({ ...history, median: null, points: [] }).join(' ')).toBe('spec/cart_spec.rb was not measured on main.');
   });
 
+  const failure = { ...inBuild, result: 'failed' as const };
+
   it.each<[situation: string, more: Partial<FileHistory>, text: string]>([
     ['it never failed', { results: 3 }, 'It did not fail in the last 3 builds of main that tell its result.'],
-    ['it failed', { results: 3, failed: [inBuild] }, 'It failed in 1 of the last 3 builds of main that tell its result, the last time in '],
+    ['it failed', { results: 3, failed: [failure] }, 'It failed in 1 of the last 3 builds of main that tell its result, the last time in '],
     ['one build tells it', { results: 1 }, 'It did not fail in the last build of main that tells its result.'],
-    ['it failed in the only build', { results: 1, failed: [inBuild] }, 'It failed in the last build of main that tells its result, '],
+    ['it failed in the only build', { results: 1, failed: [failure] }, 'It failed in the last build of main that tells its result, '],
   ])('says how often it failed, if %s', (_, more, text) => {
     expect(failuresText({ ...history, ...more })).toBe(text);
+  });
+
+  it.each([
+    ['no build', ['failed', 'muted'], ''],
+    ['some builds', ['failed', 'flaky', 'muted', 'flaky'], 'In 2 of these it passed when it ran again.'],
+    ['the only build', ['flaky'], 'It passed when it ran again.'],
+    ['each build', ['flaky', 'flaky'], 'Each time it passed when it ran again.'],
+  ] as const)('says that it passed again in %s', (_, results, text) => {
+    expect(passedAgainText({ failed: results.map(result => ({ ...inBuild, result })) })).toBe(text);
   });
 });
 

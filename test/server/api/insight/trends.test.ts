@@ -182,7 +182,28 @@ describe('GET /trends/files/history', () => {
       ['silent', null],
     ]);
     expect([failed.map(({ commit_hash }: any) => commit_hash), results]).toEqual([['c2', 'c1'], 4]);
-    expect(failed[1]).toEqual({ build_id: points[1].build_id, commit_hash: 'c1', at: points[1].at });
+    expect(failed[1]).toEqual({ build_id: points[1].build_id, commit_hash: 'c1', at: points[1].at, result: 'failed' });
+  });
+
+  it('tells how the file ended where nodes record outcomes: a build in which it failed and passed is flaky', async ({ server }) => {
+    const play = async (commit_hash: string, ...outcomes: (string | undefined)[]) => {
+      for (const outcome of outcomes) {
+        const fields = { commit_hash, node_total: 1, ci_build_id: commit_hash, tells_outcomes: true };
+        await record(server, { ...fields, test_files: [{ path: 'a_spec.rb', time_execution: 2, ...(outcome && { outcome }) }] });
+        clock.advance({ seconds: 3 });
+      }
+    };
+    await play('passed', undefined);
+    await play('failed', 'failed');
+    await play('again', 'failed', undefined);
+    await play('tried', 'flaky');
+    await play('muted', 'muted');
+    await play('skipped', 'skipped');
+    await shared.summarize();
+    const { points, failed, results } = await get(server, 'files/history?path=a_spec.rb');
+    const expected = { passed: 'passed', failed: 'failed', again: 'flaky', tried: 'flaky', muted: 'muted', skipped: null };
+    expect(Object.fromEntries(points.map(({ commit_hash, result }: any) => [commit_hash, result]))).toEqual(expected);
+    expect([failed.map(({ result }: any) => result), results]).toEqual([['muted', 'flaky', 'flaky', 'failed'], 5]);
   });
 
   it('is empty for a file that the branch or the project never recorded', async () => {

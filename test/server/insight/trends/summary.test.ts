@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PART_DEFINITIONS, PART_NAMES } from '../../../../src/protocol/answers/minutes.js';
+import type { FileOutcome } from '../../../../src/protocol/file-outcome.js';
 import type { Minutes } from '../../../../src/server/insight/minutes/minutes.js';
 import { decidingPath, FAILED_FILES, idleShare, resultOf, savedTime, summarize } from '../../../../src/server/insight/trends/summary.js';
 import { batchOf, START, timelineOf } from '../lanes.js';
@@ -39,9 +40,9 @@ describe('a summary', () => {
     const paths = ['a.py::piece 1 of 2', 'a.py::piece 2 of 2', ...Array.from({ length: FAILED_FILES }, (_, i) => `${i}.py`)];
     const timeline = timelineOf([[batchOf(0, Object.fromEntries(paths.map(path => [path, 1])))]]);
     const [span] = timeline.nodes[0]!.spans;
-    const result = (path: string, failed: number[] | null, at: number | null = 5000) => {
+    const result = (path: string, failed: number[] | null, at: number | null = 5000, outcome: FileOutcome | null = null) => {
       span!.failed = failed;
-      return resultOf(summarize({ recorded: 1 }, timeline, minutes({}), BASELINES), path, at === null ? null : START + at);
+      return resultOf(summarize({ recorded: 1 }, timeline, minutes({}), BASELINES), path, at === null ? null : { at: START + at, outcome });
     };
     expect(result('a.py', [0, 1])).toBe('failed');
     expect(result('a.py', [1, 2])).toBe('failed');
@@ -50,6 +51,10 @@ describe('a summary', () => {
     // It recorded nothing, or an earlier CI run of the build ran it.
     expect([result('1.py', [], null), result('1.py', [], -1), result('0.py', [2], null)]).toEqual([null, null, 'failed']);
     expect(result('1.py', null), 'the client does not say what failed').toBeNull();
+    // What was told with the time.
+    const told = (['passed', 'failed', 'flaky', 'skipped', 'muted'] as const).map(outcome => result('1.py', null, 5000, outcome));
+    expect([told, result('1.py', null, -1, 'failed')]).toEqual([['passed', 'failed', 'flaky', null, 'muted'], null]);
+    expect([result('0.py', [2], 5000, 'muted'), result('1.py', [2], 5000, 'failed')]).toEqual(['muted', 'passed']);
     const all = paths.map((_, i) => i);
     expect(result('a.py', all)).toBe('failed');
     expect(result(paths.at(-1)!, all)).toBeNull();
