@@ -17,6 +17,8 @@ const PATHS = [
   'spec/\u0001soh_spec.rb',
   'javascript:alert(1)//_spec.rb',
 ];
+/** Files that fail together beyond four tell nothing about themselves. */
+const FLAKY = PATHS.slice(0, 4);
 const BRANCH = `${ATTACK}\u202e`;
 
 /** Records two builds of hostile paths on a hostile branch. Returns the id of the newest. */
@@ -24,8 +26,8 @@ async function recordHostile(project: Awaited<ReturnType<typeof emptyProject>>):
   for (const commit_hash of [`${ATTACK}1`, `${ATTACK}2`]) {
     const node = { commit_hash, branch: BRANCH, node_total: 1, node_index: 0 };
     const paths = pathsIn(await initialise(project.client, PATHS, { ...node, node_build_id: ATTACK }));
-    const test_files = paths.map((path, i) => ({ path, time_execution: 10 + i }));
-    await record(project.client, { ...node, ci_build_id: ATTACK, test_files });
+    const test_files = paths.map((path, i) => ({ path, time_execution: 10 + i, ...(FLAKY.includes(path) && { outcome: 'flaky' }) }));
+    await record(project.client, { ...node, ci_build_id: ATTACK, tells_outcomes: true, test_files });
   }
   return (await project.client.get('/v1/builds')).json.data[0].id as string;
 }
@@ -34,6 +36,8 @@ describe('hostile names of files, branches and commits', () => {
   it('are shown as text on every page', async () => {
     const project = await emptyProject(server);
     const id = await recordHostile(project);
+    await server.summarize();
+    expect((await project.client.get('/v1/flaky')).json.files.map(({ path }: { path: string }) => path).sort()).toEqual(FLAKY.toSorted());
     await changeSettings(server.store.access, project.id, {
       job_url: 'https://ci.example.com/{branch}/{ci_run}/{node_index}',
       commit_url: 'https://git.example.com/{commit}',
@@ -49,6 +53,7 @@ describe('hostile names of files, branches and commits', () => {
       ...PATHS.slice(0, 5).map(path => `${start}/builds/${id}?file=${encodeURIComponent(path)}`),
       `${start}/files`,
       ...PATHS.map(path => `${start}/files/file?path=${encodeURIComponent(path)}`),
+      `${start}/flaky`,
       `${start}/nodes`,
       `${start}/what-if?build=${id}`,
       `${start}/set-up`,
