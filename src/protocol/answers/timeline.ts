@@ -44,6 +44,8 @@ export interface SpanAnswer {
   seconds: (number | null)[];
   /** The node had these files before. */
   is_replay: boolean;
+  /** Its file had failed, on this node or another one, and ran once more; missing: no. */
+  is_retry?: true;
   /** Why the lease of the batch ended early; null: it did not. */
   lease: 'expired' | 'returned' | 'restarted' | 'cancelled' | 'closed' | null;
   /** The files among `files` that failed; null: the client does not report it. */

@@ -93,7 +93,8 @@ export function BuildPage({ project, id }: ProjectPageProps) {
 function completenessTitle({ state, missing_count, failed_count }: MinutesAnswer): string {
   const marks = [
     ...(missesFiles(state) ? [`${SHAPES.missing} ${number(missing_count)}`] : []),
-    ...(failed_count ? [`${SHAPES.failed} ${number(failed_count)}`] : []),
+    // All failures of a complete build are muted.
+    ...(failed_count && state !== 'complete' ? [`${SHAPES.failed} ${number(failed_count)}`] : []),
   ];
   return ['Completeness', ...marks].join(' ');
 }

@@ -48,8 +48,19 @@ export function lateEnd(timeline: Timeline, minutes: Minutes, last: LastNode): T
       hasRestarted(lane) ? `it restarted, ${durationText(seconds)} late` : `it lost ${durationText(seconds)} between ${files}${compared}`,
     repeats: () => whyRepeated(lane, timeline.nodes),
   };
-  const text = texts[name]();
+  const text = (name === 'gaps' || name === 'repeats' ? retriedText(lane, timeline) : null) ?? texts[name]();
   return text === '' ? null : { name, node_index: lane.node_index, text, file: slow?.file ?? null };
+}
+
+/** Says that the node waited for a file that failed, to run it once more; null: it did not. */
+function retriedText(lane: NodeLane, { paths, nodes }: Timeline): string | null {
+  const last = lane.spans.at(-1)!;
+  const [file] = last.files;
+  if (!last.is_retry || file === undefined) return null;
+  const failedOn = nodes.flatMap(({ node_index, spans }) =>
+    spans.some(span => span !== last && span.failed?.includes(file)) ? node_index : [],
+  );
+  return `it retried ${paths[file]}, which had failed on ${nodesText(failedOn).toLowerCase()}`;
 }
 
 function whyRepeated(lane: NodeLane, nodes: readonly NodeLane[]): string {

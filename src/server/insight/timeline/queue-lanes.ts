@@ -107,7 +107,7 @@ class QueueLane {
 
   hand(batch: Batch, shift: number, movedAt: Millis): void {
     const from = batch.handed_at + shift;
-    const { seq, files, isReplay, isFirstRequest, lease = null, failed = null, cancelled_at } = batch;
+    const { seq, files, isReplay, isFirstRequest, retry: is_retry, lease = null, failed = null, cancelled_at } = batch;
     this.cancelledAt = cancelled_at === undefined ? null : cancelled_at + shift;
     this.#shift = shift;
     this.handedAt = batch.handed_at;
@@ -120,7 +120,7 @@ class QueueLane {
     this.#open = null;
     this.#ranNothingAgain = files.length === 0;
     if (this.#ranNothingAgain) return;
-    this.#open = draftSpan(from, from, files, { batch: seq, is_replay: isReplay, lease, failed });
+    this.#open = draftSpan(from, from, files, { batch: seq, is_replay: isReplay, lease, failed, ...(is_retry && { is_retry }) });
     this.#movedAt = movedAt;
     this.#spans.push(this.#open);
     this.#unrecorded.push(this.#open);

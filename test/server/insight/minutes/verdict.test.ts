@@ -187,6 +187,17 @@ it('the verdict of a node that restarted tells it', () => {
   expect(verdict(timeline)).toBe('Node 0 finished 40 s after node 1: it restarted, and ran its files again.');
 });
 
+it.each([
+  ['waited for', 95],
+  ['ran', 60],
+])('the verdict of a node that %s a retry names its file, and where that failed', (_, from) => {
+  const timeline = timelineOf([[batch(0, [20, 40])], [batch(1, TEN.slice(4)), { files: ['0-0-1.rb'], seconds: [null], from, to: 140 }]]);
+  const [first, retry] = [timeline.nodes[0]!.spans[0]!, timeline.nodes[1]!.spans[1]!];
+  Object.assign(first, { failed: [1] });
+  Object.assign(retry, { failed: [], is_retry: true, seconds: [140 - from] });
+  expect(verdict(timeline)).toMatch(/Node 1 finished 80 s after node 0: it retried 0-0-1\.rb, which had failed on node 0\./);
+});
+
 it('the verdict of a node that ran the files of a lost one names that one', () => {
   const lost = batch(0, [20, 20]);
   const timeline = withoutRecording(
