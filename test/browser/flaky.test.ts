@@ -13,6 +13,7 @@ const clock = new Clock();
 const server = new SharedServer({}, { now: clock.now });
 const SUITE = manyPaths(60);
 const [A, B, C, D, E] = SUITE as [string, string, string, string, string];
+const LONG_CASE = `logs in ${'very '.repeat(30)}often ${'x'.repeat(200)}`;
 const DAY = 86_400_000;
 /** So many files that fail together say nothing about themselves. */
 const OUTAGE = 5;
@@ -100,7 +101,7 @@ describe('the page of flaky files', () => {
     await day(project, 4);
     await play(project, 'again', { [B]: 'failed', [C]: 'failed' });
     const cases = [
-      { name: 'logs in', seconds: 1, outcome: 'failed' },
+      { name: LONG_CASE, seconds: 1, outcome: 'failed' },
       { name: 'logs out', seconds: 1, outcome: 'failed' },
     ];
     const node = { ...buildKey, commit_hash: 'again', node_total: 1, node_index: 0, ci_build_id: String(ciRuns.length - 1) };
@@ -130,7 +131,7 @@ describe('the page of flaky files', () => {
     const when = expect.stringMatching(/^\d+ m ago$|^2026-01-0\d$/) as string;
     expect(await cellsOf(tab)).toEqual([
       [C, 'flaky', rateText(C), ...price, when],
-      [`${B}logs in and 1 more`, `healing, ${cleanText(B)}`, rateText(B), ...price, when],
+      [`${B}${LONG_CASE} and 1 more`, `healing, ${cleanText(B)}`, rateText(B), ...price, when],
       [D, 'suspected', rateText(D), ...none, '0', when],
       [E, 'failing since broken1', '–', ...none, '', when],
       [A, 'healed', rateText(A), ...none, '0', when],

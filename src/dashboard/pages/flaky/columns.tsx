@@ -3,7 +3,7 @@ import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { priceText } from '../../../protocol/price.js';
 import { Duration, When } from '../../parts/amounts.js';
 import { Commit } from '../../parts/commit.js';
-import { FileLink, Path } from '../../parts/path.js';
+import { FileLink } from '../../parts/path.js';
 import type { Column } from '../../parts/table.js';
 import { projectPath } from '../../routes/routes.js';
 import { number } from '../../text/format.js';
@@ -95,13 +95,13 @@ function Details({ file }: { file: FlakyFile }) {
   const parts = [
     first && (
       <span title={cases.map(({ name, flakes }) => `${visible(name)}: ${times(flakes)}`).join('\n')}>
-        <Path text={first.name} /> {more.length > 0 && `and ${number(more.length)} more`}
+        <bdi>{visible(first.name)}</bdi> {more.length > 0 && `and ${number(more.length)} more`}
       </span>
     ),
     isOther(slowdown) && `took ${number(slowdown, 1)} times as long`,
     before && (
       <>
-        after <Path text={before.path} /> in {times(before.flakes)}
+        after <bdi>{visible(before.path)}</bdi> in {times(before.flakes)}
       </>
     ),
   ].filter(Boolean);

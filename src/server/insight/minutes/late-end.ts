@@ -52,15 +52,16 @@ export function lateEnd(timeline: Timeline, minutes: Minutes, last: LastNode): T
   return text === '' ? null : { name, node_index: lane.node_index, text, file: slow?.file ?? null };
 }
 
-/** Says that the node waited for a file that failed, to run it once more; null: it did not. */
-function retriedText(lane: NodeLane, { paths, nodes }: Timeline): string | null {
-  const last = lane.spans.at(-1)!;
-  const [file] = last.files;
-  if (!last.is_retry || file === undefined) return null;
-  const failedOn = nodes.flatMap(({ node_index, spans }) =>
-    spans.some(span => span !== last && span.failed?.includes(file)) ? node_index : [],
-  );
-  return `it retried ${paths[file]}, which had failed on ${nodesText(failedOn).toLowerCase()}`;
+/** Says that the last node retried a file, or waited until another one had; null: it did neither. */
+function retriedText({ node_index, end }: NodeLane, { paths, nodes, wall }: Timeline): string | null {
+  const retries = nodes.flatMap(lane => lane.spans.flatMap(span => (span.is_retry ? { node_index: lane.node_index, span } : [])));
+  const last = retries.findLast(({ span }) => end! - span.to <= leastDelay(wall));
+  const [file] = last?.span.files ?? [];
+  if (!last || file === undefined) return null;
+  const hasFailed = ({ spans }: NodeLane) => spans.some(span => !span.is_retry && span.failed?.includes(file));
+  const failedOn = nodes.filter(hasFailed).map(lane => lane.node_index);
+  const it = last.node_index === node_index ? 'it retried' : `it waited until node ${last.node_index} had retried`;
+  return `${it} ${paths[file]}, which had failed on ${nodesText(failedOn).toLowerCase()}`;
 }
 
 function whyRepeated(lane: NodeLane, nodes: readonly NodeLane[]): string {

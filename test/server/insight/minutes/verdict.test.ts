@@ -4,7 +4,7 @@ import { assumptionsOf } from '../../../../src/server/insight/minutes/explained-
 import { fileOutcomes } from '../../../../src/server/insight/minutes/file-outcomes.js';
 import { minutesOf } from '../../../../src/server/insight/minutes/minutes.js';
 import { verdictOf } from '../../../../src/server/insight/minutes/verdict.js';
-import type { Span, Timeline } from '../../../../src/server/insight/timeline/timeline.js';
+import type { NodeLane, Span, Timeline } from '../../../../src/server/insight/timeline/timeline.js';
 import { type Batch, timelineOf, withoutRecording } from '../lanes.js';
 
 const batch = (
@@ -187,15 +187,24 @@ it('the verdict of a node that restarted tells it', () => {
   expect(verdict(timeline)).toBe('Node 0 finished 40 s after node 1: it restarted, and ran its files again.');
 });
 
-it.each([
-  ['waited for', 95],
-  ['ran', 60],
-])('the verdict of a node that %s a retry names its file, and where that failed', (_, from) => {
-  const timeline = timelineOf([[batch(0, [20, 40])], [batch(1, TEN.slice(4)), { files: ['0-0-1.rb'], seconds: [null], from, to: 140 }]]);
-  const [first, retry] = [timeline.nodes[0]!.spans[0]!, timeline.nodes[1]!.spans[1]!];
-  Object.assign(first, { failed: [1] });
-  Object.assign(retry, { failed: [], is_retry: true, seconds: [140 - from] });
-  expect(verdict(timeline)).toMatch(/Node 1 finished 80 s after node 0: it retried 0-0-1\.rb, which had failed on node 0\./);
+it.each<[situation: string, ends: [number, number], from: number, said: string]>([
+  ['waited for a retry to run', [60, 140], 95, 'Node 1 finished 80 s after node 0: it retried 0-0-1.rb, which had failed on node 0.'],
+  ['ran a retry', [60, 140], 60, 'Node 1 finished 80 s after node 0: it retried 0-0-1.rb, which had failed on node 0.'],
+  [
+    'waited for a retry elsewhere',
+    [141, 140],
+    95,
+    'node 2 first, node 0 last: it waited until node 1 had retried 0-0-1.rb, which had failed on node 0.',
+  ],
+])('the verdict of a node that %s names the file, and where that failed', (_, [firstEnd, end], from, said) => {
+  const retry = { files: ['0-0-1.rb'], seconds: [end - from], from, to: end };
+  const timeline = timelineOf([[batch(0, [20, 40])], [batch(1, TEN.slice(4)), retry], [batch(2, TEN.slice(4))]]);
+  const [first, second] = timeline.nodes as [NodeLane, NodeLane];
+  Object.assign(first.spans[0]!, { failed: [1] });
+  Object.assign(first, { end: firstEnd, recordedAt: firstEnd });
+  Object.assign(second.spans[1]!, { failed: [], is_retry: true });
+  timeline.wall = Math.max(firstEnd, end);
+  expect(verdict(timeline)).toContain(said);
 });
 
 it('the verdict of a node that ran the files of a lost one names that one', () => {
