@@ -61,16 +61,6 @@ export async function* boundedRuns(builds: Builds, build: Build, heads: readonly
   }
 }
 
-/** The runs of a build that were recorded after a moment (null: all), by node and in the order of recording. */
-export async function runsSince(builds: Builds, build: Build | null, since: Moment | null): Promise<Run[]> {
-  if (!build) return [];
-  const heads = await builds.runs(build.number);
-  const later = heads.filter(head => !since || isAfter(head, since));
-  const runs: Run[] = [];
-  for await (const run of boundedRuns(builds, build, later)) runs.push(run);
-  return runs;
-}
-
 /** The paths that a node has recorded since a moment, but not as run. */
 export async function pathsNotRun(builds: Builds, project: number, node: NodeKey, since: Moment): Promise<Set<string>> {
   const build = await builds.find(project, node);

@@ -86,6 +86,16 @@ async function ask(server: Client, more: Record<string, string | number> = {}) {
 
 const reasonOf = async (server: Client, more: Record<string, string | number> = {}) => (await ask(server, more)).reason as string | null;
 
+it('does not prove a file that failed on a node in fallback before there was a queue, and passed in the queue', async () => {
+  const clock = new Clock();
+  const server = await startServer({}, clock.now);
+  await record(server, { node_index: 0, ci_build_id: '100', tells_outcomes: true, test_files: timed(SUITE, { [SUITE[1]!]: 'failed' }) });
+  clock.advance({ seconds: 5 });
+  await play(server);
+  expect(await reasonOf(server)).toBe(`${SUITE[1]} passed only when it was tried again`);
+  expect(await reasonOf(server, { flaky_passes: 'true' })).toBeNull();
+});
+
 it('proves a complete CI run of the tree, the list and the keys in which each file passed, and names it', async () => {
   const { server, clock } = await played();
   clock.advance({ seconds: 60 });

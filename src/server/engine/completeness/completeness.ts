@@ -15,8 +15,9 @@ import { mutedFailures } from './outcomes.js';
 export interface Compared {
   /** Null: it has no known queue or split. */
   assigned: Assigned | null;
-  /** Those that count: each names the CI run, or none. */
+  /** See Evidence. */
   runs: readonly Run[];
+  told: readonly Run[];
   nodesCame: readonly number[];
   /** The files that its queue left out; null: none. */
   leftOut: LeftOutFiles | null;
@@ -66,7 +67,7 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
     nodes_came: cut(comparison.nodes_came),
     nodes_never_came: cut(comparison.nodes_never_came),
   };
-  return { assigned, runs, nodesCame: comparison.nodes_came, leftOut, answer };
+  return { assigned, runs, told: evidence.told, nodesCame: comparison.nodes_came, leftOut, answer };
 }
 
 type FlakyFile = NonNullable<CompletenessAnswer['flaky']>[number];

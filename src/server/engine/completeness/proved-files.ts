@@ -76,11 +76,11 @@ async function endedIn(store: Store, ciRun: CiRun, listDigest: string, at: TreeA
   const nodes = await nodesOf(store, ciRun);
   if (!subject || nodeWithOtherKeys(nodes, at) || doubtOfNodes(nodes, at.tree) !== null) return NOTHING;
   const evidence = await evidenceOf(store, subject);
-  const { assigned, runs, noTestRan } = evidence;
+  const { assigned, runs, told, noTestRan } = evidence;
   if (!assigned || assigned.info.id !== ciRun.plan || assigned.info.list.digest !== listDigest) return NOTHING;
   // Nodes may have run on another tree, or tests of other files. Then only what failed counts.
   const isSure = assigned.otherList === null && !assigned.isUnnamed && !noTestRan && silentNode(comersOf(evidence), nodes) === null;
-  const { failed, muted, flaky, ...good } = outcomesOf(assigned.handed, runs, ciRun.digest);
+  const { failed, muted, flaky, ...good } = outcomesOf(assigned.handed, told, ciRun.digest);
   const [passed, skipped] = [new Set(good.passed), new Set(good.skipped)];
   // A case of a listed file may have failed under its own name, or the file of a listed case.
   const bad = new Set([...failed, ...muted, ...flaky].flatMap(path => [path, fileOf(path) ?? path]));

@@ -65,13 +65,13 @@ export async function judge(store: Store, ciRun: CiRun): Promise<Judgement<Ended
   const none = { listDigest: null, ended: null };
   const subject = subjectOf(ciRun);
   if (!subject) return { ...none, gap: 'its id is too long to be known whole' };
-  const { assigned, runs, nodesCame, leftOut, answer } = await compareCiRun(store, subject);
+  const { assigned, runs, told, nodesCame, leftOut, answer } = await compareCiRun(store, subject);
   if (!assigned) return { ...none, gap: `it is not complete: ${answer.errors[0]}` };
   const listDigest = assigned.info.list.digest;
   if (answer.errors.length > 0) return { listDigest, gap: `it is not complete: ${answer.errors[0]}`, ended: null };
   // What its nodes told is of another split.
   if (assigned.info.id !== ciRun.plan) return { listDigest, gap: 'its nodes used two splits', ended: null };
-  const outcomes = outcomesOf(assigned.handed, runs, ciRun.digest);
+  const outcomes = outcomesOf(assigned.handed, told, ciRun.digest);
   let seconds = secondsOf(runs, ciRun.digest);
   for (const [path, proved] of leftOut?.files ?? []) {
     outcomes[proved.ended].push(path);
