@@ -70,11 +70,12 @@ export class TestCases {
       printToStderr(`WARNING: ${this.runner} did not tell which test cases it ran, so no file can be cut into pieces: ${this.#remedy}`);
     if (this.runner !== null) for (const file of this.#tooLarge.filter(isLong)) printToStderr(tooLargeLine(file));
     const short = new Api({ ...api.options, timeoutSeconds: TELL_SECONDS });
-    const requests = [...inRequests([...this.#pieces, ...this.#filesOfPieces.values(), ...this.#files.filter(isLong)])].map(files => {
+    const long = this.#files.filter(isLong);
+    const requests = [...inRequests([...this.#pieces, ...this.#filesOfPieces.values(), ...long])].map(files => {
       return { ...node, ci_build_id, files, ...(this.runner !== null && { runner: this.runner }) };
     });
     // A file that failed may have run in part. Without a runner, its cases do not replace those by which it is cut.
-    const failed = this.#failed.filter(file => !isLong(file)).slice(0, limits.namedFailures);
+    const failed = this.#failed.filter(file => !long.includes(file)).slice(0, limits.namedFailures);
     for (const files of inRequests(failed)) requests.push({ ...node, ci_build_id, files });
     for (const message of requests) {
       const isTold = await short.post('/v2/test_cases', message, () => true, 0).catch(() => false);

@@ -48,7 +48,7 @@ it('a node tells many cases of one name in an entry for each outcome', async () 
   ]);
 });
 
-it('a node tells the cases of the first short files that failed, beside those by which files are cut', async () => {
+it('a node tells the cases of the first files that failed, beside those by which files are cut', async () => {
   const server = await startServer();
   const tell = async (add: (testCases: TestCases) => void) => {
     const testCases = new TestCases('rspec');
@@ -62,14 +62,16 @@ it('a node tells the cases of the first short files that failed, beside those by
     for (let i = 0; i < 4; i++) testCases.addFile(`${i}_spec.rb`, 0.5, [failed]);
     testCases.addFile('passed_spec.rb', 0.5, [passed('a')]);
   });
+  await tell(testCases => testCases.addFile('single_spec.rb', 60, [failed]));
   const kept = async (path: string) =>
     (await server.store.cases.of(1, path, 1e9))!.kept.map(report => [report.runner, report.cases.length]);
   expect(await kept('0_spec.rb')).toEqual([
     [null, 1],
     ['rspec', 2],
   ]);
-  expect(await Promise.all(['long_spec.rb', '1_spec.rb', '2_spec.rb', '3_spec.rb', 'passed_spec.rb'].map(kept))).toEqual([
+  expect(await Promise.all(['long_spec.rb', 'single_spec.rb', '1_spec.rb', '2_spec.rb', '3_spec.rb', 'passed_spec.rb'].map(kept))).toEqual([
     [['rspec', 2]],
+    [[null, 1]],
     [[null, 1]],
     [[null, 1]],
     [],
