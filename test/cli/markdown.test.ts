@@ -28,6 +28,7 @@ describe('Markdown', () => {
 
   it('has the longest known path of a sentence as code', () => {
     expect(sentence('x/*.rb took 3x, not *.rb', ['*.rb', 'x/*.rb'])).toBe('`x/*.rb` took 3x, not `*.rb`');
+    expect(sentence('a.rb and x/b.rb failed', ['a.rb', 'x/b.rb'])).toBe('`a.rb` and `x/b.rb` failed');
   });
 
   it.each([

@@ -41,9 +41,9 @@ export function sentence(text: string, paths: readonly string[]): string {
   const path = paths.filter(each => each.isWellFormed() && text.includes(each)).sort((a, b) => b.length - a.length)[0];
   if (path === undefined) return plain(text);
   const at = text.indexOf(path);
-  const rest = sentence(text.slice(at + path.length), paths);
+  const [before, rest] = [text.slice(0, at), text.slice(at + path.length)].map(part => sentence(part, paths)) as [string, string];
   // Two code spans side by side would be one.
-  return `${plain(text.slice(0, at))}${code(path)}${rest.startsWith('`') ? '<!-- -->' : ''}${rest}`;
+  return `${before}${before.endsWith('`') ? '<!-- -->' : ''}${code(path)}${rest.startsWith('`') ? '<!-- -->' : ''}${rest}`;
 }
 
 /** A table. Columns whose title begins with `>` are aligned to the right. */
