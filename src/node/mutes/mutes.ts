@@ -100,7 +100,7 @@ export function parseMutes(text: string, now: number): Mute[] {
   return mutes;
 }
 
-/** A path may have blanks, and a name of a case nearly everything. */
+/** A path may have blanks, and the name of a case may have nearly everything. */
 const LINE = /^(.+?)(?:\s+until=(\S*))?(?:\s+owner=(.*?))?(?:\s+reason=(.*))?$/;
 
 function parseLine(content: string, line: number): Mute {
@@ -113,11 +113,12 @@ function parseLine(content: string, line: number): Mute {
 /** Says what is wrong with a line, after its name; null: nothing. @param first the line that mutes the same, before this one */
 function faultOf({ path, testCase, until, owner, reason }: Mute, first: number | undefined, today: string): string | null {
   if (path === '' || testCase === '') return `lacks its ${path === '' ? 'path' : 'test case'}: ${FORM}`;
-  if (!isDay(until)) return `has no last day, but until=${until}: ${FORM}`;
+  if (until === '') return `has no last day: ${FORM}`;
+  if (!isDay(until)) return `has until=${until}, which is not a day: ${FORM}`;
   if (owner === '') return `has no owner: ${FORM}`;
   if (reason === '') return `has no reason: ${FORM}`;
   if (until < today)
-    return `expired: its last day was ${until}, and today is ${today} in UTC; ${owner} fixes the test and removes the line, or has a later day reviewed`;
+    return `expired: its last day was ${until}, and today is ${today} in UTC; let ${owner} fix the test and remove the line, or have a later day reviewed`;
   return first === undefined ? null : `is muted by line ${first}, too: keep one of the lines`;
 }
 

@@ -35,18 +35,18 @@ describe('the file of muted failures', () => {
   it('holds until the end of its last day in UTC', () => {
     expect(parsed('a until=2026-11-30 owner=o reason=r')).toHaveLength(1);
     expect(errorsOf('# one\na until=2026-11-29 owner=@web reason=r')).toEqual([
-      '.ballast/muted:2: "a" expired: its last day was 2026-11-29, and today is 2026-11-30 in UTC; @web fixes the test and removes the line, or has a later day reviewed',
+      '.ballast/muted:2: "a" expired: its last day was 2026-11-29, and today is 2026-11-30 in UTC; let @web fix the test and remove the line, or have a later day reviewed',
     ]);
   });
 
   it.each([
-    ['a', 'has no last day, but until=: write PATH until='],
-    ['a until=2026-02-30 owner=o reason=r', 'has no last day, but until=2026-02-30: '],
-    ['a until=tomorrow owner=o reason=r', 'has no last day, but until=tomorrow: '],
+    ['a', 'has no last day: write PATH until='],
+    ['a until=2026-02-30 owner=o reason=r', 'has until=2026-02-30, which is not a day: '],
+    ['a until=tomorrow owner=o reason=r', 'has until=tomorrow, which is not a day: '],
     ['a until=2026-12-24 reason=r', 'has no owner: '],
     ['a until=2026-12-24 owner= reason=r', 'has no owner: '],
     ['a until=2026-12-24 owner=o', 'has no reason: '],
-    ['a owner=o until=2026-12-24 reason=r', 'has no last day, but until=: '],
+    ['a owner=o until=2026-12-24 reason=r', 'has no last day: '],
     [`a:: ${END}`, 'lacks its test case: '],
     [`::adds ${END}`, 'lacks its path: '],
   ])('refuses the line %s', (line, error) => {

@@ -834,16 +834,18 @@ def fault_of(name, until, owner, reason, today):
     path, colons, case = name.partition("::")
     if not path or (colons and not case):
         return f"lacks its {'test case' if path else 'path'}: {MUTE_FORM}"
+    if not until:
+        return f"has no last day: {MUTE_FORM}"
     try:
         is_day = re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", until) and datetime.date.fromisoformat(until)
     except ValueError:
         is_day = None
     if not is_day:
-        return f"has no last day, but until={until}: {MUTE_FORM}"
+        return f"has until={until}, which is not a day: {MUTE_FORM}"
     if not owner or not reason:
         return f"has no {'reason' if owner else 'owner'}: {MUTE_FORM}"
     if until < today:
-        return f"expired: its last day was {until}, and today is {today} in UTC; {owner} fixes the test and removes the line, or has a later day reviewed"
+        return f"expired: its last day was {until}, and today is {today} in UTC; let {owner} fix the test and remove the line, or have a later day reviewed"
     return None
 
 
