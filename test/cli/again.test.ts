@@ -116,9 +116,9 @@ describe('ballast again', () => {
     rmSync(join(suite.folder, failed));
     const count = batches.flat().length;
     expect(await bisect(ciRun)).toMatchObject(
-      ended(2, `cannot repeat ${failed}: 1 of ${count} test files do not exist in ${suite.folder}`, ''),
+      ended(2, `cannot repeat ${failed}: 1 of ${count} test files does not exist in ${suite.folder}`, ''),
     );
-    expect(await again(ciRun, '--node', '0')).toMatchObject(ended(0, `WARNING: 1 of ${count} test files do not exist`));
+    expect(await again(ciRun, '--node', '0')).toMatchObject(ended(0, `WARNING: 1 of ${count} test files does not exist`));
   });
 
   it('prints the part of a node of a split', async () => {

@@ -35,7 +35,7 @@ describe('ballast flaky', () => {
     const { code, stdout, stderr } = await list(server);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [head, first, second, outage, ...rest] = stdout.split('\n');
-    expect(head!.split(/ {2,}/)).toEqual(['state', 'rate', '90 %', 'flakes', 'run again', 'cost', 'later', 'took', 'nodes', 'test file']);
+    expect(head!.split(/ {2,}/)).toEqual(['state', 'rate', '90 %', 'flakes', 'ran again', 'cost', 'later', 'took', 'nodes', 'test file']);
     expect(first!.split(/ {2,}/)).toEqual([
       'suspected',
       expect.stringMatching(/^\d+\.\d %$/),

@@ -92,7 +92,7 @@ async function askWork(id: string | undefined, options: AgainOptions): Promise<C
     if (work !== 'none') return work;
   }
   printToStderr(
-    `the server has no recorded build ${named}${ci_run && `, CI run ${ci_run}`}: give --commit-hash and --branch as the CI job has them, or the id that its page has in its address`,
+    `the server has no recorded build ${named}${ci_run && `, CI run ${ci_run}`}: give --commit-hash and --branch as the CI job has them, or the id in the address of its page`,
   );
   return null;
 }
@@ -130,7 +130,7 @@ function warnOfOtherFiles({ commit_hash }: CiRunWork, processes: readonly NodePr
   const paths = [...new Set(processes.flatMap(({ files }) => pathsOf(files)))];
   const missing = paths.filter(path => !existsSync(fileOf(path) ?? path));
   if (missing.length === 0) return;
-  const count = `${missing.length} of ${pluralize(paths.length, 'test file')} do not exist in ${process.cwd()}: ${abbreviate(missing)}`;
+  const count = `${missing.length} of ${pluralize(paths.length, 'test file')} ${agree(missing.length, 'does', 'do')} not exist in ${process.cwd()}: ${abbreviate(missing)}`;
   if (file !== null && missing.includes(file) && missing.length < paths.length)
     throw new UsageError([`cannot repeat ${file}: ${count}; check out the commit ${commit_hash}`]);
   printToStderr(`WARNING: ${count}; unless these are names of classes or packages, change to the folder of the CI job`);

@@ -76,12 +76,9 @@ function addQueue(program: Command, context: NodeContext): void {
     .option('--max-age <duration>', 'with --proved: how long ago these CI runs may have begun: s, m, h or d (default: 7d)', maxAge)
     .option(
       '--retry-failed',
-      'retry each test file that failed once, on another node where one is free, when no other file is left: at most 10 files; needs --junit; give it to all nodes',
+      'when no other file is left, retry once each test file that failed, on another node if one is free: at most 10 files; needs --junit; give it to all nodes',
     )
-    .option(
-      '--flaky-passes',
-      'with --retry-failed: a node does not fail by test files that pass when they are retried; the gate names them',
-    )
+    .option('--flaky-passes', 'with --retry-failed: a test file that passes in its retry does not fail the node; the gate names it')
     .addHelpText(
       'after',
       '\nIn COMMAND, {} becomes the files of a batch, {,} within an argument all of them with commas, and {file} within an argument the path of a file that has them, one a line; {file} cannot be used with {} or {,}. BALLAST_BATCH is the batch’s number.',
@@ -129,7 +126,7 @@ function addVerify(program: Command, context: NodeContext): void {
     .addOption(mayBeEmptyOption())
     .option(
       '--max-muted <number>',
-      'fail when the CI run has more muted failures, or .ballast/muted more lines (exit code 1)',
+      'fail when the CI run has more muted failures than this, or .ballast/muted has more lines (exit code 1)',
       wholeNumber('muted failures'),
     )
     .addOption(
@@ -242,7 +239,7 @@ function addSummary(program: Command, context: NodeContext): void {
 
 function addFlaky(program: Command, context: NodeContext): void {
   addNodeCommand(program, 'flaky', 'list the flaky test files of the project by what they cost, and outages', [])
-    .option('--limit <number>', 'the most test files to list', wholeNumber('test files', 1), 50)
+    .option('--limit <number>', 'list at most this many test files', wholeNumber('test files', 1), 50)
     .option('--json', 'print the answer as one JSON object')
     .action(async flags => (await import('./flaky.js')).flaky(clientOptions(flags, context)));
 }
@@ -282,13 +279,16 @@ function addAgain(program: Command, context: NodeContext): void {
   addIdentityFlags(command, ['buildId', 'branch', 'commitHash'])
     .addOption(new Option('--node <index>', 'the node (from 0)').argParser(wholeNumber()).makeOptionMandatory())
     .option('--file <path>', 'only the batch that had this test file, up to this file')
-    .option('--bisect', 'find the file that makes --file fail, by halves; without --file, the only file that failed on the node')
+    .option(
+      '--bisect',
+      'find the test file that makes that of --file fail, by halving the files before it (default for --file: the only file that failed on the node)',
+    )
     .option('--junit <glob>', 'reports that the command writes, as for queue; may be repeated', collect)
     .addOption(timeLimitOption())
     .addOption(retriesOption())
     .addHelpText(
       'after',
-      '\nNothing is recorded. COMMAND is that of queue; without it, the test files are printed, a line for each batch. Exit codes: 0 all passed, or with --bisect, the file failed here and it is known with which others; 1 a test file failed, or with --bisect, it passed; also: the build is not known; 2 wrong usage, or the node had no such file; 3 the server refused, was not reached, or is not a Ballast server.',
+      '\nNothing is recorded. COMMAND is that of queue; without it, the test files are printed, a line for each batch. Exit codes: 0 all passed, or with --bisect, the file failed here, alone or with files that are named; 1 a test file failed, or with --bisect, it did not fail or nothing is found; or the build is not known; 2 wrong usage, or the node had no such file; 3 the server refused, was not reached, or is not a Ballast server.',
     )
     .action(async (build: string | undefined, flags) =>
       (await import('./again.js')).again(build, context.testCommand, clientOptions({ junit: [], ...flags }, context)),

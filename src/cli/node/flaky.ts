@@ -22,7 +22,7 @@ type ReceivedFlaky = Omit<FlakyAnswer, 'files' | 'recent'> & { files: ReceivedFi
 // Beside its only use: what answers.ts checks is in each plugin of a runner, too.
 const parseFlaky = accepting<ReceivedFlaky>(200, typia.createIs<Checked<ReceivedFlaky>>() as never);
 
-const HEAD = ['state', 'rate', '90 %', 'flakes', 'run again', 'cost', 'later', 'took', 'nodes', 'test file'];
+const HEAD = ['state', 'rate', '90 %', 'flakes', 'ran again', 'cost', 'later', 'took', 'nodes', 'test file'];
 
 /** Prints the flaky files of the project by what they cost. Exit code 3: the server could not be asked. */
 export async function flaky(options: FlakyOptions): Promise<void> {

@@ -38,7 +38,7 @@ export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy,
   proved?: true;
   /** Seconds since these began, at most. */
   maxAge?: number;
-  /** Retry test files that failed, on this node or another one. */
+  /** Retry test files that failed, each once, on another node or this one. */
   retryFailed?: true;
   /** A test file that passes in its retry does not fail the node. */
   flakyPasses?: true;

@@ -23,7 +23,7 @@ export interface SummaryOptions extends ClientOptions {
   /** The newest CI run of the build, whatever its id. */
   newest?: true;
   json?: true;
-  /** The summary becomes a comment of the pull request, too. */
+  /** The summary also becomes a comment of the pull request. */
   comment?: true;
 }
 

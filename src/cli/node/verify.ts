@@ -49,8 +49,8 @@ const PAUSE_MILLISECONDS = 1000;
 const MAX_FILES_SHOWN = 20;
 
 /**
- * Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, the CI run is not known, more is muted or flaky than
- * may be, or the answer is about another CI run; 3: the request failed.
+ * Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, the CI run is not known, more failures are
+ * muted than may be, a new file is flaky that may not be, or the answer is about another CI run; 3: the request failed.
  */
 export async function verify(options: VerifyOptions): Promise<void> {
   const lines = readMutes().all.length;

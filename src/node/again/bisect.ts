@@ -1,6 +1,6 @@
 /**
- * Finds which of the files that may make a test file fail are needed for that, by halves: at most 2 + 2 log2(n) calls of `fails` for a file among
- * the first n candidates.
+ * Finds which of the files that may make a test file fail are needed for that, by halving them: at most 2 + 2 log2(n) calls of `fails` for a file
+ * among the first n candidates.
  *
  * @param candidates lists of files, the likely ones first: of several that make it fail, the first is halved
  * @param fails runs these files and the test file in one process; tells whether that one failed

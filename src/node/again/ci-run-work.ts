@@ -10,5 +10,5 @@ export type CiRunWork = Pick<TimelineAnswer, 'ci_run' | 'commit_hash' | 'paths' 
 
 const parseWork = accepting<CiRunWork>(200, typia.createIs<Checked<CiRunWork>>() as never);
 
-/** The same, or that the server has no such build or CI run. */
+/** Parses the work of a CI run. `none`: the server has no such build or CI run. */
 export const parseWorkOrMiss: AnswerParser<CiRunWork | 'none'> = answer => (answer.status === 404 ? 'none' : parseWork(answer));

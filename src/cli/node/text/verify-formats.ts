@@ -48,7 +48,7 @@ interface FlakyFile extends MissingFile {
   isRefused: boolean;
 }
 
-/** The flaky files of an answer. @param areNewRefused those are refused of which it is not known that the default branch has them, too */
+/** The flaky files of an answer. @param areNewRefused a file is refused unless the default branch is known to have it, too */
 export function flakyFiles({ flaky = [], default_branch }: ReceivedCompleteness, areNewRefused: boolean): FlakyFile[] {
   return flaky.map(({ path, node_indexes, is_new }) => {
     const isRefused = areNewRefused && is_new !== false;
@@ -113,7 +113,7 @@ export function githubFailure(reason: string): string {
  * A JUnit report of the gate: a case for the build, which has the errors, a failed one for each file that makes it incomplete, and a skipped one for
  * each muted failure and each file that passed only in its retry.
  *
- * @param excess that there are more muted failures than may be; null: that is not so
+ * @param excess says that there are more muted failures than may be; null: that is not so
  * @param areNewRefused see flakyFiles. A refused file has a failed case
  */
 export function junitReport(answers: readonly ReceivedCompleteness[], excess: string | null, areNewRefused: boolean): string {
