@@ -2,8 +2,8 @@ import type { Price } from '../project-settings.js';
 import type { Count, Timestamp, Uuid } from '../scalars.js';
 
 /**
- * `suspected`: it was flaky at one commit. `flaky`: at several. `healing`: it has not been for longer than it usually takes. `healed`: for three times
- * as long. `failing`: it failed at the last two commits of the default branch, and did not pass.
+ * `suspected`: it was flaky at one commit. `flaky`: at several. `healing`: it was clean in a third of the builds that heal it, or more. `healed`: in
+ * all of them. `failing`: it failed at the last two commits of the default branch, and did not pass there.
  */
 export type FlakyState = 'suspected' | 'flaky' | 'healing' | 'healed' | 'failing';
 
@@ -17,13 +17,13 @@ export interface FlakyAnswer {
   files: FlakyFile[];
   /** Number of all such files. */
   file_count: Count;
-  /** What flaky files cost in the last days. */
+  /** What flaky files cost in the last `days`. */
   recent: FlakyCost;
   /** Files that failed together, which tells nothing about them, the newest build first. */
   outages: FlakyOutage[];
 }
 
-/** In builds whose newest CI run began on one of these days (UTC), on all branches. */
+/** What flaky files cost in the builds whose newest CI run began on one of these days (UTC), on all branches. */
 export interface FlakyCost {
   days: Count;
   /** Builds in which a file was flaky. */
@@ -46,7 +46,7 @@ export interface FlakyFile {
   high: number;
   /** Builds since it was last flaky, and how many of them heal it; null: it never was. */
   clean: { builds: Count; of: Count } | null;
-  /** Of `failing`: the first build in which it failed, of those that follow each other; null: it is not. */
+  /** The first of the builds in a row in which it failed; null: it is not `failing`. */
   failing_since: FlakyBuild | null;
   /** Seconds that nodes ran again because of it. */
   seconds: number;
@@ -56,17 +56,17 @@ export interface FlakyFile {
   later: number;
   /** The nodes on which it failed in builds in which it was flaky, at most 20. */
   nodes: Count[];
-  /** How much longer it took when it failed than when it passed, as a ratio: the median of its flakes. Null: it is not known. */
+  /** How many times as long it took when it failed as when it passed: the median of its flakes. Null: it is not known. */
   slowdown: number | null;
-  /** The file that ran just before it, in the same batch of a queue, in most of its flakes, and in how many of them; null: none did in two. */
+  /** The file that most often ran just before it in its flakes, in the same batch, and in how many of them; null: none did in two. */
   before: { path: string; flakes: Count } | null;
-  /** Its test cases that failed in its flakes, the most often first, at most 5. Empty: no client told them. */
+  /** Its test cases that failed in its flakes, those that did most often first, at most 5. Empty: no client told them. */
   cases: FlakyCase[];
-  /** The last build in which it was flaky, or else failed. */
+  /** The last build in which it was flaky, or in which it failed if it never was. */
   last: FlakyBuild;
 }
 
-/** A test case that failed when its file was flaky, which is counted as the file is. */
+/** A test case that failed when its file was flaky. It is counted as a file is. */
 export interface FlakyCase extends Pick<FlakyFile, 'flakes' | 'commits' | 'rate' | 'low' | 'high'> {
   name: string;
   state: Exclude<FlakyState, 'failing'>;
@@ -80,7 +80,7 @@ export interface FlakyBuild {
 }
 
 export interface FlakyOutage extends FlakyBuild {
-  /** The node on which the files failed; null: they are more than a tenth of the files of a CI run. */
+  /** The node on which the files failed; null: they failed on any nodes, and are more than a tenth of the files of a CI run. */
   node_index: Count | null;
   /** Number of files that failed. */
   files: Count;

@@ -13,8 +13,8 @@ import { isOther, nodesText, rateTexts } from './sentences.js';
 const MEANINGS: Record<FlakyState, string> = {
   suspected: 'It was flaky at one commit',
   flaky: 'It was flaky at two commits or more',
-  healing: 'It has been clean for longer than it usually takes',
-  healed: 'It has been clean for three times as long as it usually takes',
+  healing: 'It was clean in a third of the builds that heal it, or more',
+  healed: 'It was clean in all of the builds that heal it',
   failing: 'It failed at the last two commits of the default branch, and never passed',
 };
 
@@ -43,7 +43,7 @@ export const flakyColumns = (project: ProjectLine): Column<FlakyFile>[] => [
   {
     name: 'seconds',
     title: 'Ran again',
-    about: 'What nodes ran again because of it.',
+    about: 'The time of what nodes ran again because of it.',
     isNumber: true,
     cell: ({ seconds }) => (seconds > 0 ? <Duration seconds={seconds} /> : '–'),
     sortBy: ({ seconds }) => seconds,
@@ -75,7 +75,7 @@ export const flakyColumns = (project: ProjectLine): Column<FlakyFile>[] => [
   {
     name: 'last',
     title: 'Last build',
-    about: 'The last build in which it was flaky, or else failed.',
+    about: 'The last build in which it was flaky, or in which it failed if it never was.',
     isNumber: true,
     isExtra: true,
     cell: ({ last }) => (
@@ -98,7 +98,7 @@ function Details({ file }: { file: FlakyFile }) {
         <bdi>{visible(first.name)}</bdi> {more.length > 0 && `and ${number(more.length)} more`}
       </span>
     ),
-    isOther(slowdown) && `took ${number(slowdown, 1)} times as long`,
+    isOther(slowdown) && `took ${number(slowdown, 1)} times as long when it failed`,
     before && (
       <>
         after <bdi>{visible(before.path)}</bdi> in {times(before.flakes)}

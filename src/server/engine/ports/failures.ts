@@ -21,7 +21,7 @@ export interface FailedBuild {
 export interface BuildFailures {
   /** When the newest CI run of the build began. */
   at: Millis;
-  /** Files that failed together. What they tell is about the node or the run: none of them counts as failed by this. */
+  /** Files that failed together. This tells something about the node or the CI run: it counts as a failure of none of them. */
   outages: Outage[];
   files: FileFailure[];
 }
@@ -37,13 +37,13 @@ export interface Outage {
 export interface FileFailure {
   /** The number of its recorded path, which may be that of a piece. */
   path: number;
-  /** It passed at the same commit, too, with the same list and keys. Otherwise it never passed: nothing tells whether it would. */
+  /** It also passed in this build, with the same list, tree and keys. Otherwise it never passed: nothing tells whether it would. */
   isFlaky: boolean;
   /** The node on which it first failed. */
   node_index: number;
   /** The number of the path that ran just before it there, in the same batch of a queue; null: none, or it is not known. */
   before: number | null;
-  /** How much longer it took when it failed than when it passed in this build, as a ratio; null: it is not known. */
+  /** How many times as long it took when it failed as when it passed in this build; null: it is not known. */
   slowdown: number | null;
   /** The first of its test cases that failed. Empty: its client told none. */
   cases: string[];

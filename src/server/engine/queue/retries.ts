@@ -1,6 +1,6 @@
 import { type Batch, isRequeued, movedFiles } from './batch.js';
 
-/** With more failed files, or with more of the work in several, something else is broken than the tests: none is retried. */
+/** With more failed files, or with more of the work in several of them, something other than the tests is broken: none is retried. */
 const MOST_FAILED = 10;
 const MOST_WORK = 0.05;
 
@@ -23,7 +23,7 @@ export class Retries {
   ) {}
 
   /**
-   * Notes the state of a batch: it is handed out as a retry, its node told how it ended, or its files went back to the queue.
+   * Notes the state of a batch: it was handed out as a retry, its node told how it ended, or its files went back to the queue.
    *
    * @param times what each file took; 0: it was not measured. A file that could not be loaded or hung has no time, and gets no retry
    */
@@ -68,7 +68,7 @@ export class Retries {
     for (const file of files) {
       if (moved.includes(file)) this.#set(file, 'waiting');
       else if (failed) this.#set(file, failed.includes(file) ? 'failed' : 'passed');
-      // It ended too many nodes to be handed out again.
+      // Too many nodes died with it: it is not handed out again.
       else this.#set(file, isRequeued(batch) ? 'failed' : 'running');
     }
   }

@@ -6,15 +6,15 @@ import type { Store } from '../../engine/ports/store.js';
 import { batchesOf } from '../../engine/queues.js';
 import { failedCases } from '../minutes/failed-cases.js';
 
-/** The first files of which this is read: each costs some reads. */
+/** Only for the first files is this read: each costs some reads. */
 const MOST_FILES = 20;
-/** Test cases of a file that are kept, and characters of their names: others are not. */
+/** Test cases of a file that are kept. One whose name has more characters is not. */
 const MOST_CASES = 3;
 const CASE_CHARACTERS = 500;
 
 /**
  * Adds to the first files that failed in CI runs of a build what ran before them, and which of their test cases failed. A report of a later CI run
- * takes the place of an earlier one: names that are known of the build stay.
+ * takes the place of an earlier one, so names that the build already has stay if no report has any.
  *
  * @param ciRuns oldest first
  */

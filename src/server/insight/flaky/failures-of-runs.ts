@@ -14,11 +14,11 @@ export interface RecordedCiRun {
   runs: readonly NodeRun[];
 }
 
-/** So many files that fail together are a group: three of four flaky tests fail together with others (Parry et al., Systemic Flakiness, 2025). */
+/** So many files that fail together, or more, are a group: three of four flaky tests fail with others (Parry et al., Systemic Flakiness, 2025). */
 export const GROUP_FILES = 5;
-/** On a node, if so many of them had not been flaky before. Known flaky files may fail at once by chance, another one with them, but not two. */
+/** On a node, only if so many were not flaky in other builds: known flaky files may fail at once by chance, and one other, but not two. */
 const GROUP_UNKNOWN_FILES = 2;
-/** This part of a CI run, and at least so many files, are a group, also if each of them was flaky before. */
+/** More than this part of a CI run is a group of all nodes, also if each of its files was flaky before. */
 const GROUP_PART = 0.1;
 /** Files of a build that are kept, flaky ones first. */
 const MOST_FILES = 1000;
@@ -45,7 +45,7 @@ function failuresOf(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Failure[] {
   return failures;
 }
 
-/** The paths that failed anywhere. With fewer than `GROUP_FILES`, it does not matter which were flaky before. */
+/** The paths that failed anywhere. With fewer than `GROUP_FILES`, it does not matter which were flaky in other builds. */
 export function failedPaths(ciRuns: readonly Pick<RecordedCiRun, 'runs'>[]): Set<number> {
   return pathsOf(failuresOf(ciRuns));
 }
@@ -82,8 +82,8 @@ function pathsOf(failures: readonly Failure[]): Set<number> {
 }
 
 /**
- * Takes out what failed in groups: on a node, files that had not all been flaky before; or a part of all files of a CI run. That a file failed
- * once is no reason to fail beside others: of many files some were broken before.
+ * Takes out what failed in groups: many files of a node, unless nearly all were flaky before; or a part of all files of a CI run. Only flakes count
+ * as before, not failures: among many files, some were broken before.
  */
 function withoutGroups(ciRuns: readonly RecordedCiRun[], failures: readonly Failure[], flakyBefore: ReadonlySet<number>) {
   const outages: Outage[] = [];
@@ -112,9 +112,9 @@ function mostFiles(ciRuns: readonly RecordedCiRun[]): number {
 
 /** How a path passed. */
 interface Passes {
-  /** The settings with which it did. */
+  /** The settings with which it passed. */
   settings: Set<string>;
-  /** What it took when it did first. */
+  /** What it took when it first passed. */
   seconds: number;
 }
 
@@ -136,13 +136,13 @@ function passesOf(ciRuns: readonly RecordedCiRun[], paths: ReadonlySet<number>):
   return passes;
 }
 
-/** What the nodes of a CI run did at first, or when their jobs, or all of them, were started again. */
+/** What the nodes of a CI run did at first, or when some or all of their jobs were started again. */
 interface Attempt {
   runs: NodeRun[];
   failed: Set<number>;
 }
 
-/** A run of a node that failed before in the same CI run, and runs such a file again, is of another attempt. */
+/** When a node runs a file again that failed on it before in the CI run, its next attempt begins. */
 function attemptsOf({ runs }: RecordedCiRun, failures: readonly Failure[]): Attempt[] {
   const failedIn = (run: NodeRun) => failures.filter(failure => failure.run === run && !failure.hasPassed).map(({ path }) => path);
   const failedOn = new Map<number, Set<number>>();
@@ -166,8 +166,8 @@ function attemptsOf({ runs }: RecordedCiRun, failures: readonly Failure[]): Atte
 }
 
 /**
- * Adds what flaky files cost. Within an attempt it is what ran of the file besides one failure. An attempt after one in which only flaky files
- * failed is divided among these, and so is the time by which the build ended later.
+ * Adds what flaky files cost. Within an attempt it is what ran of the file besides one failure. The time of an attempt after one in which only flaky
+ * files failed is divided among these, and so is the time by which the build ended later.
  */
 function addPrice(files: readonly FileFailure[], ciRuns: readonly RecordedCiRun[], failures: readonly Failure[]): void {
   const flaky = new Map(files.filter(({ isFlaky }) => isFlaky).map(file => [file.path, file]));
@@ -201,7 +201,7 @@ function endOf({ runs }: Pick<Attempt, 'runs'>): number {
   return runs.reduce((end, { created_at }) => Math.max(end, created_at), 0);
 }
 
-/** Seconds of the executions of a file in an attempt without its first failure. */
+/** Seconds of all executions of a file in an attempt but its first failure. */
 function secondsBesidesFailure(runs: readonly NodeRun[], path: number): number {
   const executions = runs.flatMap(run => {
     const at = run.paths.indexOf(path);

@@ -2,11 +2,11 @@ import { DAY_MILLISECONDS } from '../../../base/time.js';
 import type { FlakyFile, FlakyState } from '../../../protocol/answers/flaky.js';
 import type { Millis } from '../../engine/ports/store.js';
 
-/** What is known counts half after this time. */
+/** Flakes and builds count half after this time. */
 const HALF_LIFE_MILLISECONDS = 14 * DAY_MILLISECONDS;
-/** The quantile of the normal distribution between whose negative and itself are 90 %. */
+/** 90 % of the normal distribution are between this and its negative. */
 const Z = 1.6449;
-/** A file of this rate that is clean in three times 1 / rate builds was this lucky in 5 % of all cases (the rule of three). */
+/** A file that keeps its rate is clean in so many times 1 / rate builds in only 5 % of all cases (the rule of three). */
 const RULE_OF_THREE = 3;
 
 /** Builds of a project that ended on a day. */
@@ -19,7 +19,7 @@ export interface BuildsOfDay {
 export interface FileEvidence {
   /** The builds in which it was flaky. */
   flakes: readonly { at: Millis; commit_hash: string }[];
-  /** When builds began in which it failed, and never passed: they decide nothing. */
+  /** When the builds began in which it failed, and never passed: they decide nothing. */
   undecided: readonly Millis[];
 }
 
@@ -38,14 +38,14 @@ export function rateAt(time: Millis, { flakes, undecided }: FileEvidence, days: 
   return { rate: (x + 0.5) / (n + 1), ...intervalOf(x, n) };
 }
 
-/** The interval that has the part of all with a probability of 90 %, of which `x` of `n` were seen (Wilson, 1927). */
+/** The interval that has the true part with a probability of 90 %, if `x` of `n` were seen (Wilson, 1927). */
 export function intervalOf(x: number, n: number): Pick<Rate, 'low' | 'high'> {
   const middle = (x + Z ** 2 / 2) / (n + Z ** 2);
   const half = (Z * Math.sqrt((n > 0 ? (x * (n - x)) / n : 0) + Z ** 2 / 4)) / (n + Z ** 2);
   return { low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** How many builds a file was not flaky in since it last was, and how many of them heal it; null: it never was. */
+/** In how many builds a file was not flaky since it last was, and how many of them heal it; null: it never was flaky. */
 export function cleanBuilds(evidence: FileEvidence, days: readonly BuildsOfDay[]): FlakyFile['clean'] {
   const { flakes, undecided } = evidence;
   if (flakes.length === 0) return null;

@@ -21,11 +21,11 @@ export const FAILED_BUILDS = 5000;
 export const OUTAGES = 50;
 const NODES = 20;
 const CASES = 5;
-/** The file before a flaky one is named if it was so in so many flakes. */
+/** The file before a flaky one is named if it was there in so many flakes. */
 const FLAKES_BEFORE = 2;
-/** A file is failing that failed at so many commits in a row. */
+/** A file that failed at so many commits in a row is failing. */
 const FAILING_COMMITS = 2;
-/** The newest builds of which it is looked up whether their clients tell outcomes. */
+/** The newest builds that are asked whether their clients tell outcomes, if nothing else shows it. */
 const BUILDS_ASKED = 3;
 
 export interface FlakySubject {
@@ -49,7 +49,7 @@ export interface DecidedCommit {
   failed: ReadonlySet<number>;
 }
 
-/** The flaky and the failing files of a project. It reads what failed, and a summary of each day: no recorded run. */
+/** The flaky and the failing files of a project. Reads what failed, and summaries; recorded runs only of a few builds, for `tells_outcomes`. */
 export async function flakyFiles(store: Store, { project, limit, days: recent, now }: FlakySubject): Promise<Trend<FlakyAnswer>> {
   const today = Math.floor(now / DAY_MILLISECONDS);
   const [settings, failed, days] = await Promise.all([
@@ -106,7 +106,7 @@ export function filesOf(events: readonly Event[], names: ReadonlyMap<number, str
   return files.sort((a, b) => isHealed(a) - isHealed(b) || b.seconds - a.seconds || b.rate - a.rate || (a.path < b.path ? -1 : 1));
 }
 
-/** @param events of one file, the last created build first. Null: it is neither flaky nor failing */
+/** @param events of one file, the last created build first. Returns null if it is neither flaky nor failing */
 function fileOf(path: string, events: readonly Event[], names: ReadonlyMap<number, string>, known: Known): FlakyFile | null {
   const { days, settings, failing } = known;
   const { flaky, undecided } = decidedBuilds(events);
@@ -162,7 +162,7 @@ function countsOf(evidence: FileEvidence, { days, now }: Known): Pick<FlakyFile,
   return { flakes: evidence.flakes.length, commits, rate: rounded(rate), low: rounded(low), high: rounded(high) };
 }
 
-/** The test cases that failed when their file was flaky. A build in which a case failed and its file never passed decides nothing of the case. */
+/** The test cases that failed when their file was flaky. A build in which a case failed and its file never passed does not count for the case. */
 function casesOf({ flaky, undecided }: DecidedBuilds, known: Known): FlakyCase[] {
   const names = new Set(flaky.flat().flatMap(({ file }) => file.cases));
   const cases = [...names].map((name): FlakyCase => {
@@ -179,13 +179,13 @@ function slowdownOf(flakes: readonly Event[]): number | null {
   return ratios.length === 0 ? null : rounded(median(ratios));
 }
 
-/** The paths that ran just before flaky files, of the same or of several, so often that one may be named. */
+/** The paths that ran just before flaky files, the same or several, so often that one may be named. */
 function repeatedPathsBefore(events: readonly Event[]): number[] {
   const before = events.flatMap(({ file }) => (file.isFlaky && file.before) || []);
   return [...groupBy(before, path => path)].flatMap(([path, own]) => (own.length >= FLAKES_BEFORE ? path : []));
 }
 
-/** The path that ran just before a file in most of its flakes; null: none did in two. */
+/** The path that most often ran just before a file in its flakes; null: none did in two. */
 function pathBefore(flakes: readonly Event[]): { path: number; flakes: number } | null {
   const byPath = groupBy(
     flakes.flatMap(({ file }) => file.before ?? []),
@@ -216,7 +216,7 @@ function outagesOf(failed: readonly FailedBuild[]): FlakyAnswer['outages'] {
     .slice(0, OUTAGES);
 }
 
-/** The newest commits of the default branch that tell what fails, the newest first. An outage hides what failed besides. */
+/** The newest commits of the default branch that tell what fails, the newest first. An outage hides what else failed. */
 async function decidedCommits(
   store: Store,
   project: number,
@@ -241,7 +241,7 @@ async function decidedCommits(
   return { commits: [...commits.values()], outdated };
 }
 
-/** The paths that failed at each of the newest commits, with the first build of the row. */
+/** The paths that failed at each of the newest commits, with the first build in that row. */
 export function failingSince(commits: readonly DecidedCommit[]): Map<number, Build> {
   const failing = new Map<number, Build>();
   for (const path of commits[0]?.failed ?? []) {

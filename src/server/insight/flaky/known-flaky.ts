@@ -3,9 +3,9 @@ import type { BuildFailures } from '../../engine/ports/failures.js';
 import type { Store } from '../../engine/ports/store.js';
 import type { Subject } from '../subject.js';
 
-/** The newest builds with failures, among which it is looked up which files were flaky. */
+/** The newest builds with failures in which flaky files are looked up. */
 const BUILDS_BEFORE = 1000;
-/** The first of the files that failed, which are looked up. */
+/** Only so many of the files that failed are looked up. */
 const MOST_FAILED = 100;
 
 /** The paths that were flaky in other builds of a project. @param number of the build that does not count; null: all count */
@@ -14,7 +14,7 @@ export async function flakyInOthers({ failures }: Pick<Store, 'failures'>, proje
   return new Set(others.flatMap(other => other.failures.files.flatMap(({ path, isFlaky }) => (isFlaky ? path : []))));
 }
 
-/** The numbers of the builds of a project in which a file was flaky. @param paths of the file and its pieces */
+/** The numbers of the builds of a project in which a file was flaky. @param paths of the file and of its pieces */
 export async function buildsWithFlaky(
   { failures }: Pick<Store, 'failures'>,
   project: number,
@@ -25,7 +25,7 @@ export async function buildsWithFlaky(
   return new Set(newest.flatMap(failed => (wasFlaky(failed.failures) ? failed.build.number : [])));
 }
 
-/** Marks the first of the files that failed in a build which were flaky in others. */
+/** Marks those of the first files that failed in a build which were flaky in other builds. */
 export async function markKnownFlaky(store: Store, { project, recorded }: Subject, failed: readonly FailedFile[]): Promise<void> {
   if (failed.length === 0) return;
   const flaky = await flakyInOthers(store, project, recorded?.number ?? null);
