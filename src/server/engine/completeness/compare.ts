@@ -24,13 +24,6 @@ export interface Assignment {
 /** The files of a split or queue, each with its assignments. Without any, the file is still in the queue. */
 export type AssignmentsByPath = ReadonlyMap<string, readonly Assignment[]>;
 
-/** The nodes on which a file failed that then passed in each retry, and has not failed since: one for each failure. */
-export function failuresBeforeRetry(assignments: readonly Assignment[]): number[] {
-  const retry = assignments.findLastIndex(({ isRetry, ran }) => isRetry && ran);
-  if (retry < 0 || assignments.some(({ isRetry, hasFailed }, i) => hasFailed && (isRetry || i > retry))) return [];
-  return assignments.slice(0, retry).flatMap(({ node_index, hasFailed }) => (hasFailed ? node_index : []));
-}
-
 /** A run that a node recorded. The runs of a node come in the order of recording. */
 export type RecordedRun = Pick<Run, 'ordinal' | 'node_index' | 'paths' | 'seconds'>;
 

@@ -6,10 +6,10 @@ import { fileOf } from '../../../protocol/test-case.js';
 import type { Run } from '../ports/builds.js';
 import type { Store } from '../ports/store.js';
 import type { Assigned, CompletenessSubject } from './assigned.js';
-import { type Comparison, compare, failuresBeforeRetry } from './compare.js';
+import { type AssignmentsByPath, type Comparison, compare } from './compare.js';
 import { evidenceOf } from './evidence.js';
 import { type LeftOutFiles, leftOutFiles } from './left-out-files.js';
-import { mutedFailures } from './outcomes.js';
+import { mutedFailures, retriedFailures } from './outcomes.js';
 
 /** A CI run, as the gate sees it. */
 export interface Compared {
@@ -31,7 +31,8 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
   const evidence = await evidenceOf(store, subject);
   const { assigned, build, runs } = evidence;
   const leftOut = assigned && (await leftOutFiles(store, subject.project, key, assigned));
-  const comparison = compare(assigned?.handed ?? new Map(), runs, key.node_total, { ...assigned, allowsEmpty });
+  const handed: AssignmentsByPath = assigned?.handed ?? new Map();
+  const comparison = compare(handed, runs, key.node_total, { ...assigned, allowsEmpty });
   const full: number[] = [];
   for (const node of new Set([...comparison.handed_out_not_recorded.map(({ node_index }) => node_index), ...comparison.lostReruns])) {
     if (build && (await store.builds.runs(build.number, node)).length >= limits.runsPerNode) full.push(node);
@@ -42,9 +43,9 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
   const errors = [...(leftOut?.doubt ? [leftOut.doubt] : []), ...own.errors];
   const mayBeEmpty = own.mayBeEmpty && errors.length === own.errors.length;
   const { handed_out_not_recorded, recorded_without_time } = comparison;
-  const muted = mutedFailures(assigned?.handed ?? new Map(), runs, evidence.ciRun);
+  const muted = mutedFailures(handed, runs, evidence.ciRun);
   const areAllListed = Math.max(handed_out_not_recorded.length, recorded_without_time.length) <= limits.completenessEntries;
-  const flaky = cut(flakyFiles(assigned));
+  const flaky = cut(Array.from(retriedFailures(handed), ([path, nodes]) => ({ path, node_indexes: [...new Set(nodes)] })));
   const answer = {
     is_complete: errors.length === 0,
     kind: assigned?.kind ?? null,
@@ -71,13 +72,6 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
 }
 
 type FlakyFile = NonNullable<CompletenessAnswer['flaky']>[number];
-
-function flakyFiles(assigned: Assigned | null): FlakyFile[] {
-  return [...(assigned?.handed ?? [])].flatMap(([path, assignments]) => {
-    const nodes = failuresBeforeRetry(assignments);
-    return nodes.length > 0 ? { path, node_indexes: [...new Set(nodes)] } : [];
-  });
-}
 
 /** Says which files are new: the default branch never measured them. A piece or a test case counts as its file. */
 async function comparedWithDefault(

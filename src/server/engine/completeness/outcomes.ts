@@ -2,7 +2,7 @@ import type { FileOutcome } from '../../../protocol/file-outcome.js';
 import { fileOfPiece } from '../../../protocol/piece-path.js';
 import type { Run } from '../ports/builds.js';
 import { codeOf, hasRun, isFailure, outcomeOf } from '../test-file.js';
-import { type AssignmentsByPath, failuresBeforeRetry } from './compare.js';
+import type { AssignmentsByPath } from './compare.js';
 
 /** The test files and pieces of a CI run by their outcomes. */
 export interface Outcomes {
@@ -16,8 +16,6 @@ export interface Outcomes {
   passed: string[];
   skipped: string[];
 }
-
-const NONE: number[] = [];
 
 type Ended = FileOutcome | 'untold';
 /** What was told of a file, what was recorded last, and the last failure, with its node: a mute on one node excuses no failure on another one. */
@@ -38,18 +36,13 @@ export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRu
     if (!known) told.set(path, (known = {}));
     return known;
   };
-  const retried = new Map<string, number[]>();
-  const retriedFailures = (path: string) => {
-    const known = retried.get(path) ?? failuresBeforeRetry(handed.get(path) ?? []);
-    retried.set(path, known);
-    return known;
-  };
+  const retried = retriedFailures(handed);
   for (const { node_index, paths, seconds, outcomes, ci_run } of runs.toSorted((a, b) => a.ordinal - b.ordinal)) {
     for (const [i, path] of paths.entries()) {
       const outcome = outcomeOf(outcomes[i]!) ?? 'untold';
-      const failures = isFailure(outcome) ? retriedFailures(path) : NONE;
+      const failures = isFailure(outcome) ? retried.get(path) : undefined;
       // Its node may record the failure after the retry on another one. Another failure of this node was not retried.
-      if (failures.includes(node_index)) {
+      if (failures?.includes(node_index)) {
         failures.splice(failures.indexOf(node_index), 1);
         toldOf(path).flaky = true;
         continue;
@@ -65,14 +58,25 @@ export function outcomesOf(handed: AssignmentsByPath, runs: readonly Run[], ciRu
     }
   }
   for (const [path, assignments] of handed) {
-    if (!assignments.some(({ hasFailed }) => hasFailed)) continue;
-    if (failuresBeforeRetry(assignments).length > 0) toldOf(path).flaky = true;
-    else toldOf(path).failure ??= 'failed';
+    if (retried.has(path)) toldOf(path).flaky = true;
+    else if (assignments.some(({ hasFailed }) => hasFailed)) toldOf(path).failure ??= 'failed';
   }
   const result: Outcomes = { failed: [], muted: [], untold: [], flaky: [], passed: [], skipped: [] };
   for (const [path, outcomes] of told) if (handed.has(path) || outcomes.failure) result[together(outcomes)].push(path);
   for (const path of handed.keys()) if (!told.has(path)) result.untold.push(path);
   return result;
+}
+
+/** The files that failed, then passed in each retry, and have not failed since, with the node of each failure. */
+export function retriedFailures(handed: AssignmentsByPath): Map<string, number[]> {
+  const nodes = new Map<string, number[]>();
+  for (const [path, assignments] of handed) {
+    const retry = assignments.findLastIndex(({ isRetry, ran }) => isRetry && ran);
+    if (retry < 0 || assignments.some(({ isRetry, hasFailed }, i) => hasFailed && (isRetry || i > retry))) continue;
+    const failedOn = assignments.slice(0, retry).flatMap(({ node_index, hasFailed }) => (hasFailed ? node_index : []));
+    if (failedOn.length > 0) nodes.set(path, failedOn);
+  }
+  return nodes;
 }
 
 /** The files whose last failure the repository mutes, each with a node that told it. Of a piece, its file. @param ciRun as in outcomesOf */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../../../src/base/time.js';
-import { type Assignment, compare, failuresBeforeRetry } from '../../../../src/server/engine/completeness/compare.js';
+import { type Assignment, compare } from '../../../../src/server/engine/completeness/compare.js';
+import { retriedFailures } from '../../../../src/server/engine/completeness/outcomes.js';
 
 const AT = 1000;
 /** Before the first run that these tests record. */
@@ -136,11 +137,11 @@ describe('the comparison of handed out with recorded files', () => {
   });
 });
 
-it.each<[string, Partial<Assignment>[], number[]]>([
-  ['passed in its retry', [{ isRetry: true, ran: true }], [0]],
+it.each<[string, Partial<Assignment>[], number[][]]>([
+  ['passed in its retry', [{ isRetry: true, ran: true }], [[0]]],
   ['failed in its retry', [{ isRetry: true, hasFailed: true }], []],
   ['failed after it', [{ isRetry: true, ran: true }, { hasFailed: true }], []],
-  ['passed in the second of two retries, and was lost in the first', [{ isRetry: true }, { isRetry: true, ran: true }], [0]],
+  ['passed in the second of two retries, and was lost in the first', [{ isRetry: true }, { isRetry: true, ran: true }], [[0]]],
   [
     'passed in the second of two retries, and failed in the first',
     [
@@ -151,5 +152,5 @@ it.each<[string, Partial<Assignment>[], number[]]>([
   ],
 ])('a file that %s', (_, retries, nodes) => {
   const hands = [{ hasFailed: true }, ...retries].map((hand, i) => assignment(i, hand));
-  expect(failuresBeforeRetry(hands)).toEqual(nodes);
+  expect([...retriedFailures(new Map([['a.py', hands]])).values()]).toEqual(nodes);
 });
