@@ -64,7 +64,7 @@ function wallOf({ files, pullCost, ...build }: Build, failing: number | null): n
     if (node.batch) {
       queue.delivered(node.batch.seq);
       node.time += pullCost + node.batch.files.reduce((sum, file) => sum + files[file]!.actual, 0) / node.speed;
-    } else if (queue.standsBy(index, true)) node.time += AGAIN_SECONDS;
+    } else if (queue.standsBy(index)) node.time += AGAIN_SECONDS;
     else working.delete(index);
   }
   return end;

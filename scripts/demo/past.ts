@@ -186,7 +186,7 @@ function pull(
     at,
   );
   changes.push(...queue.takeChanged());
-  if (!handed) return retries && queue.standsBy(node_index, true) ? 'later' : null;
+  if (!handed) return retries && queue.standsBy(node_index) ? 'later' : null;
   const { batch } = handed;
   changes.push(batch);
   queue.delivered(batch.seq);

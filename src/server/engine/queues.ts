@@ -283,7 +283,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     value.isBack = hadCancelled && value.isNewBatch;
     if (!handed) {
       value.observed = queue.takeObserved();
-      value.standsBy = request.heartbeats && queue.standsBy(node_index, request.retriesFailed);
+      value.standsBy = request.heartbeats && queue.standsBy(node_index);
       if (request.retriesFailed && !value.standsBy) value.passedAgain = queue.passedAgain(node_index);
     } else if (request.isFirstRequest && report && handed.batch.decision) value.expectedEnd = queue.expectedEnd(at);
   } else if (!report) {

@@ -41,7 +41,7 @@ export class Queue {
   readonly #bySeq = new Map<number, Batch>();
   readonly #leases: Leases;
   readonly #retries: Retries;
-  /** The nodes whose clients retry files, as far as they were heard of. */
+  /** The nodes that get retries, as far as they were heard of. */
   readonly #retrying = new Set<number>();
   /** Batches to journal besides those that the verbs return. */
   readonly #changed: Batch[] = [];
@@ -158,7 +158,9 @@ export class Queue {
       return { batch: node.beginAnswer(this.#repeat(last), request), isNew: false };
 
     this.#speeds.recordPull(request.node_index, request.isFirstRequest, now);
-    if (request.retriesFailed) this.#retrying.add(request.node_index);
+    // Without leases, a node would wait for ever for a retry whose node died.
+    if (request.retriesFailed && this.#leases.doEnd) this.#retrying.add(request.node_index);
+    else this.#retrying.delete(request.node_index);
     const batch = this.#newBatch(request, last, replay, now);
     if (batch.files.length === 0) {
       node.markEmptyHanded(request);
@@ -313,8 +315,8 @@ export class Queue {
   }
 
   /** Tells whether a node, for which no file is left, should wait: for files of other nodes (see Leases), or for the retries of its own. */
-  standsBy(node: number, retriesFailed = false): boolean {
-    const isWanted = this.#leases.standsBy(node) || (retriesFailed && this.#leases.doEnd && this.#retries.isOpenFor(node));
+  standsBy(node: number): boolean {
+    const isWanted = this.#leases.standsBy(node) || (this.#retrying.has(node) && this.#retries.isOpenFor(node));
     if (isWanted) this.#speeds.stay(node);
     return isWanted;
   }
@@ -386,7 +388,7 @@ export class Queue {
       decision: null,
       delivered: false,
     };
-    if (!replay) this.#fill(batch, request.retriesFailed === true);
+    if (!replay) this.#fill(batch);
     if (request.acknowledges) batch.acknowledges = true;
     if (request.heartbeats) batch.heartbeats = true;
     if (request.runs_before !== undefined) batch.runs_before = request.runs_before;
@@ -395,12 +397,11 @@ export class Queue {
   }
 
   /** Takes the files of a new batch, unless none is left. */
-  #fill(batch: Batch, retriesFailed: boolean): void {
+  #fill(batch: Batch): void {
     const remaining = this.#remaining;
     const { count, weight } = remaining;
     if (count === 0) {
-      // Without leases, a node would wait for ever for a retry whose node died.
-      if (retriesFailed && this.#leases.doEnd) this.#retry(batch);
+      if (this.#retrying.has(batch.node_index)) this.#retry(batch);
       return;
     }
     const situation = this.#speeds.situationOf(batch.node_index, count, weight, batch.handed_at);

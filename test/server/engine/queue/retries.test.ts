@@ -80,10 +80,6 @@ class Play {
     }
   }
 
-  standsBy(node: number): boolean {
-    return this.queue.standsBy(node, true);
-  }
-
   #note(batch: Batch): void {
     const { times } = this.journal.get(batch.seq) ?? {};
     this.journal.set(batch.seq, structuredClone({ ...batch, times: batch.times ?? times }));
@@ -116,9 +112,9 @@ describe('a file that failed', () => {
     expect(retry).toMatchObject({ files: [file], node_index: 1 });
     play.end(batches[2]!);
     play.drain(2);
-    expect([play.drain(0), play.standsBy(0), play.queue.passedAgain(0)]).toEqual([[], true, []]);
+    expect([play.drain(0), play.queue.standsBy(0), play.queue.passedAgain(0)]).toEqual([[], true, []]);
     play.end(retry!);
-    expect([play.pull(1), play.pull(0), play.standsBy(0), play.queue.passedAgain(0)]).toEqual([null, null, false, [file]]);
+    expect([play.pull(1), play.pull(0), play.queue.standsBy(0), play.queue.passedAgain(0)]).toEqual([null, null, false, [file]]);
     expect([play.queue.passedAgain(1), play.queue.passedAgain(2)]).toEqual([[], []]);
   });
 
@@ -149,10 +145,10 @@ describe('a file that failed', () => {
     const batches = [play.pull(0)!, play.pull(1)!, play.pull(2)!];
     play.end(batches[1]!);
     play.drain(1);
-    expect(play.standsBy(1)).toBe(true);
+    expect(play.queue.standsBy(1)).toBe(true);
     const file = batches[0]!.files[0]!;
     play.end(batches[0]!, [file]);
-    expect([play.pull(0), play.standsBy(0)]).toEqual([null, true]);
+    expect([play.pull(0), play.queue.standsBy(0)]).toEqual([null, true]);
     expect(play.pull(1)).toMatchObject({ retry: true, files: [file] });
   });
 
@@ -161,7 +157,7 @@ describe('a file that failed', () => {
     const [first, other] = [play.pull(0)!, play.pull(1)!];
     play.end(first, [first.files[0]!]);
     play.end(other);
-    expect([play.drain(1), play.drain(0), play.standsBy(0)]).toEqual([[], [], false]);
+    expect([play.drain(1), play.drain(0), play.queue.standsBy(0)]).toEqual([[], [], false]);
   });
 
   it('is not left to a node that stands by and retries nothing', () => {
@@ -185,7 +181,7 @@ describe('a file that failed', () => {
     play.end(first, again ? [file] : [], again ? [] : [file]);
     play.end(other);
     expect(again ? again(play, file) : play.drain(1)).toEqual(again ? [file] : []);
-    expect([play.drain(0), play.standsBy(0), play.queue.passedAgain(0), play.pull(1)]).toEqual([[], false, [], null]);
+    expect([play.drain(0), play.queue.standsBy(0), play.queue.passedAgain(0), play.pull(1)]).toEqual([[], false, [], null]);
   });
 
   it('is not retried beside ten others, or beside another one if both are more than a twentieth of the work', () => {
@@ -193,7 +189,7 @@ describe('a file that failed', () => {
     const [first, other] = [play.pull(0)!, play.pull(1)!];
     play.end(first, first.files.slice(0, 11));
     play.end(other);
-    expect([play.drain(1), play.drain(0), play.standsBy(0)]).toEqual([[], [], false]);
+    expect([play.drain(1), play.drain(0), play.queue.standsBy(0)]).toEqual([[], [], false]);
     const small = new Play(2, CLIENT, 30);
     const [one, two] = [small.pull(0)!, small.pull(1)!];
     small.end(one, [one.files[0]!]);
@@ -230,13 +226,13 @@ describe('the retry of a file', () => {
 
   it('goes to another node when its node is silent', () => {
     const { play, file } = retried();
-    expect([play.pull(0), play.standsBy(0)]).toEqual(WAITS);
+    expect([play.pull(0), play.queue.standsBy(0)]).toEqual(WAITS);
     play.silence();
     const again = play.pull(2)!;
     expect(again).toMatchObject({ retry: true, files: [file] });
-    expect([play.pull(0), play.standsBy(0)]).toEqual(WAITS);
+    expect([play.pull(0), play.queue.standsBy(0)]).toEqual(WAITS);
     play.end(again);
-    expect([play.pull(2), play.pull(0), play.standsBy(0), play.queue.passedAgain(0)]).toEqual([null, null, false, [file]]);
+    expect([play.pull(2), play.pull(0), play.queue.standsBy(0), play.queue.passedAgain(0)]).toEqual([null, null, false, [file]]);
   });
 
   it('goes back to the node on which the file failed when all others have died', () => {
@@ -276,7 +272,13 @@ describe('the retry of a file', () => {
     const again = play.pull(2)!;
     play.end(retry, [file]);
     play.end(again);
-    expect([play.pull(1), play.pull(2), play.pull(0), play.standsBy(0), play.queue.passedAgain(0)]).toEqual([null, null, null, false, []]);
+    expect([play.pull(1), play.pull(2), play.pull(0), play.queue.standsBy(0), play.queue.passedAgain(0)]).toEqual([
+      null,
+      null,
+      null,
+      false,
+      [],
+    ]);
   });
 
   it.each(['waiting', 'running', 'passed', 'failed'])('is known after a restart of the server when it is %s', state => {
@@ -287,7 +289,7 @@ describe('the retry of a file', () => {
     if (state === 'waiting') play.pull(2);
     play.readBack();
     const open = state === 'waiting' || state === 'running';
-    expect([play.standsBy(0), play.queue.passedAgain(0)]).toEqual([open, state === 'passed' ? [file] : []]);
+    expect([play.pull(0), play.queue.standsBy(0), play.queue.passedAgain(0)]).toEqual([null, open, state === 'passed' ? [file] : []]);
   });
 
   it('is not needed when the node was started again, and the file passed', () => {
