@@ -6,7 +6,7 @@ import { faultText, UsageError } from '../../base/usage-error.js';
 import { detectSystem, type Identity, identify, wholeIdentity } from '../../node/ci/identity.js';
 import { type ToldByNode, toldByNode } from '../../node/ci/told-by-node.js';
 import { Api, RequestRejected, ServerUnreachable } from '../../node/client/api.js';
-import { type BatchResult, type FailurePolicy, type RecordedFile, resultOfRetry } from '../../node/client/batch-results.js';
+import type { BatchResult, FailurePolicy, RecordedFile } from '../../node/client/batch-results.js';
 import { commandDigest } from '../../node/client/command/command-line.js';
 import { CommandRunner } from '../../node/client/command/command-runner.js';
 import { assertTestsRan, NoTestRan, OtherAnswer } from '../../node/client/completeness.js';
@@ -59,7 +59,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
   const pieces = options.pieces ? pieceSupport(command, options.junit, options.environment) : null;
   if (pieces && 'what' in pieces) throw new UsageError([faultText(pieces)]);
   const run = new NodeRun(allFiles, command, options.junit, options, runner, options.environment, pieces, mutes);
-  const recordRemaining = () => exitCodeOf(() => record(run, runner, identity, options));
+  const recordRemaining = () => exitCodeOf(() => record(run, identity, options));
   runner.start(options.environment.npm_command !== undefined);
   try {
     // After a signal, record at once: the CI system may not wait for the command to end.
@@ -74,7 +74,6 @@ export async function queue(globs: readonly string[], command: readonly string[]
       return queueClient.cancel();
     });
     const batches: RanBatch[] = [];
-    const passedAgain = new Set<string>();
     let recordCode: number = exitCodes.done;
     const recordAndWait = async () => {
       recordCode = await recordRemaining();
@@ -83,7 +82,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
       printToStderr(`no test file is left; waiting up to 5 minutes, longer if a node is silent, for files of nodes that die${retries}`);
       return true;
     };
-    const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches, passedAgain, recordAndWait));
+    const code = await exitCodeOf(() => runBatches(run, queueClient, options, batches, recordAndWait));
     const unlessShutdown = (work: Promise<number>) =>
       Promise.race([work, runner.interrupted.then(() => sleep(SHUTDOWN_MILLISECONDS, exitCodes.server))]);
     recordCode ||= await unlessShutdown(recordRemaining());
@@ -95,9 +94,9 @@ export async function queue(globs: readonly string[], command: readonly string[]
       process.exit(signalExitCode(runner.signal));
     }
     if (batches.length > 0) printToStderr(...batchTable(batches));
-    const failed = [...new Set([...[...run.failed].filter(path => !passedAgain.has(path)), ...run.strayFailures])];
+    const failed = run.failures;
     if (failed.length > 0) printToStderr(`failed: ${abbreviate(failed)}`);
-    if (passedAgain.size > 0) printToStderr(flakyLine([...passedAgain], options, failed.length === 0));
+    if (run.passedAgain.size > 0) printToStderr(flakyLine([...run.passedAgain], options, failed.length === 0));
     if (run.muted.size > 0) printToStderr(mutedLine(mutes, [...run.muted]));
     if (run.hung.size > 0) printToStderr(`hung: ${abbreviate(Array.from(run.hung, file => hungText(...file)))}`);
     const hasPassed = !run.hasFailed || (options.flakyPasses === true && failed.length === 0);
@@ -132,18 +131,16 @@ function wishesOf({ order, proved, maxAge }: QueueOptions, { tree, tree_doubt }:
 /**
  * Runs all batches of the node, and adds each to `batches`. Without the server and with --fallback, runs all files that the node has not run.
  *
- * @param passedAgain receives the test files that failed on this node, and passed in their retries
  * @param standBy records what ran; returns whether to wait for the files of a node that dies
  */
 async function runBatches(
   run: NodeRun,
-  runner: CommandRunner,
   queueClient: QueueClient,
   options: QueueOptions,
   batches: RanBatch[],
-  passedAgain: Set<string>,
   standBy: () => Promise<boolean>,
 ): Promise<void> {
+  const { runner } = run;
   const { identity, allFiles } = queueClient;
   const unlessInterrupted = async (pulled: Promise<Batch | null>) => {
     const batch = pulled.catch(error => {
@@ -162,7 +159,7 @@ async function runBatches(
     standBy,
     leftOut,
     passedAgain(paths) {
-      for (const path of paths) if (run.failed.has(path)) passedAgain.add(path);
+      for (const path of paths) if (run.failed.has(path)) run.passedAgain.add(path);
     },
     recorded: last => run.keepRecorded(last.files.map(({ path }) => path)),
   };
@@ -170,7 +167,7 @@ async function runBatches(
     const number = run.commandCount + 1;
     printToStderr(isRetry ? `batch ${number}: retries ${files[0]!.path}, which failed` : batchLine(number, files));
     const before = performance.now();
-    const result = isRetry ? resultOfRetry(await run.runBatch(files, true)) : await run.runBatch(files);
+    const result = await run.runBatch(files, isRetry);
     batches.push({ number, files, seconds: secondsSince(before), failed: result.failed.length });
     return result;
   };
@@ -227,7 +224,8 @@ function warnOfEmptyRerun({ GITHUB_ACTIONS }: NodeJS.ProcessEnv): void {
 }
 
 /** Records the files that were run and are not recorded yet. */
-async function record(run: NodeRun, runner: CommandRunner, identity: Identity, options: QueueOptions): Promise<void> {
+async function record(run: NodeRun, identity: Identity, options: QueueOptions): Promise<void> {
+  const { runner } = run;
   // A node that is taken away may be ignored: the gate is to miss what failed on it.
   const recorded = run.takeRecorded().filter(({ path }) => runner.signal === null || !run.failed.has(path));
   // After a signal there is no time for retries.

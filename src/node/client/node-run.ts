@@ -23,6 +23,7 @@ import {
   type RecordedFile,
   resultFromExitCode,
   resultFromReports,
+  resultOfRetry,
   withMutes,
 } from './batch-results.js';
 import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command/command-line.js';
@@ -53,6 +54,8 @@ export class NodeRun {
   #recorded = new Map<string, RecordedFile>();
   /** The files that failed or may not have run, without those whose failures are muted. */
   readonly failed = new Set<string>();
+  /** Those of `failed` that passed in their retries, on any node. */
+  readonly passedAgain = new Set<string>();
   /** The failures in reports of files that are not of the batch, or not known: no retry runs them again. */
   readonly strayFailures = new Set<string>();
   /** The files whose failures are muted. */
@@ -109,6 +112,11 @@ export class NodeRun {
     for (const path of this.#recorded.keys()) if (!kept.has(path)) this.#recorded.delete(path);
   }
 
+  /** What failed, and passed in no retry: files, and test cases of unknown files. */
+  get failures(): string[] {
+    return [...new Set([...[...this.failed].filter(path => !this.passedAgain.has(path)), ...this.strayFailures])];
+  }
+
   /**
    * Runs the command for a batch, in several parts if the paths do not fit into one command or it has pieces. Throws CommandNotStarted.
    *
@@ -129,7 +137,9 @@ export class NodeRun {
     for (const run of runs) if (this.runner.signal === null) results.push(await run());
     const { recorded, failed } = joined(results);
     const ran = new Set([...recorded.map(({ path }) => path), ...failed]);
-    return { recorded, failed: [...failed, ...files.flatMap(({ path }) => (this.runner.signal && !ran.has(path) ? path : []))] };
+    const notRun = files.flatMap(({ path }) => (this.runner.signal && !ran.has(path) ? path : []));
+    const result = { recorded, failed: [...failed, ...notRun] };
+    return isRetry ? resultOfRetry(result) : result;
   }
 
   async #runFiles(files: readonly PlannedFile[], isRetry: boolean): Promise<BatchResult> {
