@@ -3,7 +3,7 @@ import type { Build } from '../../../../src/server/engine/ports/builds.js';
 import type { FailedBuild } from '../../../../src/server/engine/ports/failures.js';
 import { codeOf } from '../../../../src/server/engine/test-file.js';
 import { failuresOfRuns, type NodeRun, type RecordedCiRun } from '../../../../src/server/insight/flaky/failures-of-runs.js';
-import { filesOf } from '../../../../src/server/insight/flaky/flaky-files.js';
+import { filesOf } from '../../../../src/server/insight/flaky/flakes-of-file.js';
 import { seededRandom } from '../../../testbed/random.js';
 import { DAY, NOW } from '../../store/contract/fixtures.js';
 
