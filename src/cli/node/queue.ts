@@ -68,7 +68,8 @@ export async function queue(globs: readonly string[], command: readonly string[]
     const ending = new AbortController();
     const api = new Api({ ...options, signal: ending.signal });
     const own = { ...told, command_digest: commandDigest(command) };
-    const queueClient = new QueueClient(api, identity, allFiles, own, pieces?.name, wishesOf(options, told), options.retryFailed);
+    const abilities = { pieces: pieces?.name, retry_failed: options.retryFailed };
+    const queueClient = new QueueClient(api, identity, allFiles, own, wishesOf(options, told), abilities);
     const cancelled = runner.interrupted.then(() => {
       ending.abort();
       return queueClient.cancel();

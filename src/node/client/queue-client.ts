@@ -26,6 +26,9 @@ export interface Batch {
 /** How a queue is to be made. */
 export type QueueWishes = Pick<TestQueueMessage, 'order' | 'proved_max_age'>;
 
+/** What a node can do besides running whole files once: the test runner with which it runs pieces, and the retries of files that failed. */
+type Abilities = { [Name in 'pieces' | 'retry_failed']?: TestQueueMessage[Name] | undefined };
+
 /** The fields of a pull that are not of each pull. */
 type PullFields = Omit<Partial<TestQueueMessage>, 'paths' | 'failed_paths'> & {
   paths?: readonly string[];
@@ -68,18 +71,15 @@ export class QueueClient {
   /**
    * @param allFiles the test files of all nodes
    * @param told with its first requests
-   * @param pieces the test runner with which the node runs pieces of files; null: it runs none
    * @param wishes for a queue that it creates
-   * @param retriesFailed it retries test files that failed, and waits for the retries of its own
    */
   constructor(
     readonly api: Api,
     readonly identity: Identity,
     readonly allFiles: readonly string[],
     readonly told: ToldByNode,
-    readonly pieces: string | null = null,
     readonly wishes: QueueWishes = {},
-    readonly retriesFailed = false,
+    readonly abilities: Abilities = {},
   ) {
     this.#digest = digestOfList(allFiles);
   }
@@ -180,8 +180,7 @@ export class QueueClient {
   #pull<T extends TestQueueAnswer | ConnectFailed>(fields: PullFields & { batch_index: number }, parse: AnswerParser<T>): Promise<T> {
     clearInterval(this.#heartbeats);
     const own = { wants_times: true, test_files_digest: this.#digest, sends_heartbeats: true };
-    const able = { ...(this.pieces !== null && { pieces: this.pieces }), ...(this.retriesFailed && { retry_failed: true }) };
-    const message = { ...this.#process(), ...own, ...able, ...fields };
+    const message = { ...this.#process(), ...own, ...this.abilities, ...fields };
     return detectMismatch(() => this.api.post('/v2/queues/queue', message, pullParser(this.#nodeUuid, fields.batch_index, parse)));
   }
 
