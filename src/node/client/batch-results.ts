@@ -40,11 +40,13 @@ export interface ReportFindings {
   unreadable: readonly string[];
   /** Files of the batch that no report mentions. */
   unreported: readonly string[];
+  /** Files that are retried, and of which no report has a test that ran: nothing shows that they pass. */
+  unproved?: readonly string[];
 }
 
 /** Returns why a batch failed although its command ended with 0; null: it passed. */
 export function failureReason(
-  { failed, unreadable, unreported }: ReportFindings,
+  { failed, unreadable, unreported, unproved = [] }: ReportFindings,
   { trustExitCode, failUnreported }: FailurePolicy,
 ): string | null {
   if (!trustExitCode && failed.length > 0)
@@ -53,13 +55,8 @@ export function failureReason(
     return `${unreadable.join('; ')}; let the command return the exit code of its test runner, or give --trust-exit-code`;
   if (failUnreported && unreported.length > 0)
     return `no report mentions ${pluralize(unreported.length, 'test file')} (${abbreviate(unreported)}), and --fail-unreported is given; see whether the command ran them, and name files without tests with --may-be-empty`;
+  if (unproved.length > 0) return `it is a retry, and no report has a test of ${abbreviate(unproved)} that ran`;
   return null;
-}
-
-/** Makes a failure of a retry in which no test of its file ran, such as one that no report mentions: nothing shows that the file passes. */
-export function resultOfRetry(result: BatchResult): BatchResult {
-  const hasRun = result.recorded.some(({ time_execution, ran, no_test }) => !no_test && (ran === true || time_execution > 0));
-  return hasRun ? result : { ...result, failed: [...new Set([...result.failed, ...result.recorded.map(({ path }) => path)])] };
 }
 
 /** A report may round the time of a file down to 0, which would mean that it was not measured. */

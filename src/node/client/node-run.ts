@@ -120,7 +120,7 @@ export class NodeRun {
   /**
    * Runs the command for a batch, in several parts if the paths do not fit into one command or it has pieces. Throws CommandNotStarted.
    *
-   * @param isRetry its file failed before, and its cases, if they pass, do not replace those that failed
+   * @param isRetry its file failed before. It passes only if a report has a test of it that ran, and its cases do not replace those that failed then
    */
   async runBatch(files: readonly PlannedFile[], isRetry = false): Promise<BatchResult> {
     const whole = files.filter(({ piece }) => !piece);
@@ -143,7 +143,7 @@ export class NodeRun {
   }
 
   async #runFiles(files: readonly PlannedFile[], isRetry: boolean): Promise<BatchResult> {
-    const { result, reports, isHung } = await this.#execute(files, null);
+    const { result, reports, isHung } = await this.#execute(files, null, isRetry);
     // A runner may have loaded a file, and not begun it.
     if (isHung && this.#isolates(files))
       return this.#isolate(
@@ -215,7 +215,7 @@ export class NodeRun {
   }
 
   /** Runs the command once. @param piece of the only file; null: the files are whole */
-  async #execute(files: readonly PlannedFile[], piece: Piece | null): Promise<Executed> {
+  async #execute(files: readonly PlannedFile[], piece: Piece | null, isRetry = false): Promise<Executed> {
     this.commandCount += 1;
     await this.#reportWatch.snapshot();
     if (this.runner.signal !== null) return { result: notRunResult(files), reports: null, remedy: '', isHung: false };
@@ -237,7 +237,7 @@ export class NodeRun {
         this.#tellHung(files, piece, limit!.seconds);
         return { result: passed, reports: null, remedy, isHung: true };
       }
-      const { result, cases } = await this.#resultOf(files, ended);
+      const { result, cases } = await this.#resultOf(files, ended, isRetry);
       if (ended.exitCode !== 0)
         printToStderr(
           `the command ended with ${ended.exitCode} (${batchLabel(this.commandCount, files)})${result.failed.length === 0 ? ': no test was selected, and the files count as run' : ''}`,
@@ -346,6 +346,7 @@ export class NodeRun {
   async #resultOf(
     files: readonly PlannedFile[],
     { exitCode, seconds }: CommandResult,
+    isRetry: boolean,
   ): Promise<{ result: BatchResult; cases: ReportResults['cases'] }> {
     if (this.reportGlobs.length === 0) {
       const result = resultFromExitCode(files, seconds, exitCode === 0);
@@ -359,7 +360,8 @@ export class NodeRun {
     const isPassed = exitCode === 0 || isLoaded;
     const isEmpty = isLoaded ? () => true : this.#mayBeEmpty;
     const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path) && !isEmpty(path));
-    const reason = isPassed ? failureReason({ failed: failureNames(reports), unreadable, unreported }, this.policy) : null;
+    const unproved = isRetry ? files.map(({ path }) => path).filter(path => !byFile.get(path)?.hasRun) : [];
+    const reason = isPassed ? failureReason({ failed: failureNames(reports), unreadable, unreported, unproved }, this.policy) : null;
     const isSuccess = isPassed && reason === null;
     const batch = { number: this.commandCount, files, reportGlobs: this.reportGlobs };
     const areReportsUsable = warnOfGaps(batch, reports, unreported, isSuccess, reason);

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type RecordedFile,
-  resultFromExitCode,
-  resultFromReports,
-  resultOfRetry,
-  withFailure,
-} from '../../../src/node/client/batch-results.js';
+import { type RecordedFile, resultFromExitCode, resultFromReports, withFailure } from '../../../src/node/client/batch-results.js';
 import type { PlannedFile } from '../../../src/node/client/planned-file.js';
 import { ListedFiles } from '../../../src/node/reports/known-files.js';
 import type { FileResult } from '../../../src/node/reports/report-results.js';
@@ -79,15 +73,6 @@ it('a batch with reports may have failed with each file if a test case of an unk
   expect(resultOf({ a: {}, b: {} })).toEqual({ recorded: timed({ a: FAILED_TIME, b: FAILED_TIME }), failed: ['a', 'b', 'c'] });
   expect(resultOf({ a: {}, b: FAILED })).toEqual({ recorded: timed({ a: 1, b: FAILED_TIME }), failed: ['b', 'c'] });
   expect(resultOf({ a: {}, b: {}, c: {} }, true)).toEqual({ recorded: timed({ a: 1, b: 1, c: 1 }), failed: [] });
-});
-
-it.each([
-  ['passed if it has a time', { time_execution: 2 }, []],
-  ['passed if it had no time to measure', { time_execution: 0, ran: true }, []],
-  ['failed if no report mentions it', { time_execution: 0 }, ['a']],
-  ['failed if each test was skipped', { time_execution: 0, ran: true, no_test: true, outcome: 'skipped' }, ['a']],
-] as const)('a file in its retry %s', (_, recorded, failed) => {
-  expect(resultOfRetry({ recorded: [{ path: 'a', ...recorded }], failed: [] }).failed).toEqual(failed);
 });
 
 describe('a batch of more files than a function call takes arguments', () => {

@@ -19,7 +19,7 @@ const failing = (file: string) => `<testcase name="one" file="${file}" time="2">
 /** Returns the result of a batch of a.js and b.js whose command writes these reports. */
 async function runBatch(
   reports: Record<string, string>,
-  { code = 0, muted = [], ...judgement }: FailurePolicy & { code?: number; muted?: string[] } = {},
+  { code = 0, muted = [], isRetry = false, ...judgement }: FailurePolicy & { code?: number; muted?: string[]; isRetry?: boolean } = {},
 ): Promise<BatchResult & { hasFailed: boolean; strays: string[]; stderrText: string }> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'reports'));
@@ -36,7 +36,10 @@ async function runBatch(
   const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((stderrText += String(text))));
   onTestFinished(() => stderr.mockRestore());
   const node = new NodeRun(['a.js', 'b.js', 'c.js'], ['runner'], [`${folder}/reports/*`], judgement, runner, {}, null, mutesOf(muted));
-  const result = await node.runBatch(['a.js', 'b.js'].map(path => ({ path, expected: null })));
+  const result = await node.runBatch(
+    (isRetry ? ['a.js'] : ['a.js', 'b.js']).map(path => ({ path, expected: null })),
+    isRetry,
+  );
   return { ...result, hasFailed: node.hasFailed, strays: [...node.strayFailures], stderrText };
 }
 
@@ -110,6 +113,22 @@ it.each([
 ])('a batch with a failure beside one of %s tells that no retry runs it again', async (_, more, strays) => {
   const cases = [failing('a.js'), passed('b.js'), ...more];
   expect(await runBatch({ 'r.xml': makeReport(...cases) }, { code: 1 })).toMatchObject({ failed: ['a.js'], strays });
+});
+
+const skipped = '<testcase name="one" file="a.js" time="0"><skipped/></testcase>';
+
+it.each<[string, Record<string, string>, FailurePolicy, string[], string[]]>([
+  ['passed if a report has a test of it', { 'r.xml': makeReport(passed('a.js')) }, {}, [], []],
+  ['passed if the test took no time', { 'r.xml': makeReport(passed('a.js').replace('2', '0')) }, {}, [], []],
+  ['failed if the command wrote no report', {}, {}, ['a.js'], []],
+  ['failed if the report has no test', { 'r.xml': makeReport() }, { trustExitCode: true }, ['a.js'], []],
+  ['failed if the report names another file', { 'r.xml': makeReport(passed('c.js')) }, {}, ['a.js'], []],
+  ['failed if each test was skipped', { 'r.xml': makeReport(skipped) }, {}, ['a.js'], ['failed']],
+])('a file in its retry %s', async (_, reports, policy, failed, outcomes) => {
+  const result = await runBatch(reports, { ...policy, isRetry: true });
+  expect(result).toMatchObject({ failed, hasFailed: failed.length > 0 });
+  expect(result.recorded.flatMap(({ outcome }) => outcome ?? [])).toEqual(outcomes);
+  expect(result.stderrText.includes('it is a retry, and no report has a test of a.js that ran')).toBe(failed.length > 0);
 });
 
 describe('a command that ended with 0', () => {
