@@ -178,6 +178,18 @@ describe('ballast again --bisect', () => {
     expect(await bisect(ciRun)).toMatchObject({ code: 0, stdout: `sh runner.sh ${second} ${failed}\n` });
   });
 
+  it.each([
+    ['the command writes no report', 'exit 1'],
+    ['the command fails, and its report has no failure', RUNNER.replace('exit $code', 'exit 1')],
+    ['the report leaves out the file', RUNNER.replace('for file do', 'for file in other; do').replace('(. "./$file")', 'true')],
+  ])('finds nothing where %s', async (_, runner) => {
+    const ciRun = await ranCiRun();
+    writeFileSync(join(ciRun.suite.folder, 'runner.sh'), runner);
+    expect(await bisect(ciRun)).toMatchObject(
+      ended(1, `nothing is found: no report of run 1 tells whether ${ciRun.failed} passed; see what the command printed, or `, ''),
+    );
+  });
+
   it('finds nothing where what a test leaves behind outlives the command', async () => {
     const ciRun = await ranCiRun();
     const { suite, batches, failed } = ciRun;

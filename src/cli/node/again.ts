@@ -67,6 +67,10 @@ export async function again(id: string | undefined, command: readonly string[], 
   runner.start(environment.npm_command !== undefined);
   try {
     process.exitCode = options.bisect ? await bisectFile(run, processes.slice(0, at + 1), file!) : await repeat(run, chosen);
+  } catch (error) {
+    if (!(error instanceof NothingFound)) throw error;
+    printToStderr(`nothing is found: ${error.message}`);
+    process.exitCode = exitCodes.failed;
   } finally {
     run.end();
     runner.stop();
@@ -128,7 +132,7 @@ function warnOfOtherFiles({ commit_hash }: CiRunWork, processes: readonly NodePr
   const head = gitCheckout('.').commitHash() ?? commit_hash;
   if (head !== commit_hash) printToStderr(`WARNING: the CI run tested the commit ${commit_hash}, and ${head} is checked out here`);
   const paths = [...new Set(processes.flatMap(({ files }) => pathsOf(files)))];
-  const missing = paths.filter(path => !existsSync(fileOf(path) ?? path));
+  const missing = paths.filter(path => !existsSync(path) && !existsSync(fileOf(path) ?? path));
   if (missing.length === 0) return;
   const count = `${missing.length} of ${pluralize(paths.length, 'test file')} ${agree(missing.length, 'does', 'do')} not exist in ${process.cwd()}: ${abbreviate(missing)}`;
   if (file !== null && missing.includes(file) && missing.length < paths.length)
@@ -160,9 +164,14 @@ async function repeat(run: NodeRun, batches: readonly NumberedProcess[]): Promis
   return run.hasFailed ? exitCodes.failed : exitCodes.done;
 }
 
+/** What the runs of a command say does not show what makes a file fail. */
+class NothingFound extends Error {}
+
 /**
  * Finds the test files with which a file fails: among those before it in its process, or else among all that the node had until then, because some
  * runners choose the order themselves, and tests change more than their process. Returns the exit code.
+ *
+ * Throws NothingFound.
  *
  * @param processes the last one ran the file
  */
@@ -178,6 +187,10 @@ async function bisectFile(run: NodeRun, processes: readonly NodeProcess[], file:
     printToStderr(name);
     const { failed } = await run.runBatch(inOrder(files));
     exitIfEnded(run);
+    if (run.untold.has(file))
+      throw new NothingFound(
+        `no report of run ${run.commandCount} tells whether ${file} passed; see what the command printed, or leave out --junit to go by its exit code`,
+      );
     const hasFailed = failed.includes(file);
     printToStderr(`${name} ${hasFailed ? 'failed' : 'passed'}`);
     return hasFailed;
@@ -195,18 +208,16 @@ async function bisectFile(run: NodeRun, processes: readonly NodeProcess[], file:
   }
   if (found.length === 0) printToStderr(`${file} fails alone: the order does not matter`);
   else {
-    let doubt = '';
     if (run.reportGlobs.length === 0) {
       const { failed } = await run.runBatch(found);
       exitIfEnded(run);
       const others = `${abbreviate(failed)} ${agree(failed.length, 'fails', 'fail')}`;
-      if (failed.length > 0) doubt = `${others} without ${file}, too, and an exit code does not tell which file failed; give --junit`;
+      if (failed.length > 0)
+        throw new NothingFound(`${others} without ${file}, too, and an exit code does not tell which file failed; give --junit`);
     } else if (await fails([])) {
-      doubt = `${file} failed alone this time: it fails now and then, or after what a test left behind; let the command reset that first`;
-    }
-    if (doubt !== '') {
-      printToStderr(`nothing is found: ${doubt}`);
-      return exitCodes.failed;
+      throw new NothingFound(
+        `${file} failed alone this time: it fails now and then, or after what a test left behind; let the command reset that first`,
+      );
     }
     const names =
       found.length === 1

@@ -58,6 +58,8 @@ export class NodeRun {
   readonly passedAgain = new Set<string>();
   /** The failures in reports of files that are not of the batch, or not known: no retry runs them again. */
   readonly strayFailures = new Set<string>();
+  /** The files of which, in one run of the command or more, no report told whether they passed: its exit code decided. */
+  readonly untold = new Set<string>();
   /** The files whose failures are muted. */
   readonly muted = new Set<string>();
   /** The files whose command hung when it ran them alone, with the seconds that it had. */
@@ -373,6 +375,11 @@ export class NodeRun {
       !areReportsUsable && isSuccess
         ? resultFromExitCode(files, seconds, true)
         : resultFromReports(files, byFile, isSuccess, isEmpty, hasUnknown);
+    const failed = new Set(result.failed);
+    for (const { path } of files) {
+      const told = byFile.get(path);
+      if (!told?.isFailed && (!told?.hasRun || failed.has(path))) this.untold.add(path);
+    }
     const isKnown = exitCode <= MOST_OWN_EXIT_CODE && unreadable.length === 0 && strays.length === 0;
     const isMuted = (path: string) => isKnown && areFailuresMuted(this.mutes, path, reports);
     return { result: { ...result, recorded: withMutes(result.recorded, isMuted) }, cases };
