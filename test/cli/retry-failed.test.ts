@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectCompleteness, recordPaths } from '../harness/completeness.js';
@@ -128,6 +128,17 @@ describe('ballast queue --retry-failed', () => {
     expect(await queue(suite, server, 0, PASSES, { FLAKY })).toMatchObject({ code: 0 });
     const [run] = await server.store.builds.runs((await server.store.builds.find(1, { ...BUILD }))!.number);
     expect(run).toBeDefined();
+    expect((await verify(suite, server)).stdout).toContain(`1 failed and passed when retried (${FLAKY})`);
+  });
+
+  it('names a muted failure also where its retry passes', async () => {
+    const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
+    mkdirSync(join(suite.folder, '.ballast'));
+    writeFileSync(join(suite.folder, '.ballast/muted'), `${FLAKY} until=2999-12-31 owner=@web reason=issue 4711`);
+    expect(await queue(suite, server, 0, RETRY, { FLAKY })).toMatchObject(
+      ended(0, `\nballast: 1 muted failure: ${FLAKY} (.ballast/muted:1, until 2999-12-31, @web: issue 4711)\n`),
+    );
+    expect(suite.ran.filter(file => file === FLAKY)).toHaveLength(2);
     expect((await verify(suite, server)).stdout).toContain(`1 failed and passed when retried (${FLAKY})`);
   });
 

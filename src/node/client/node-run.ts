@@ -295,7 +295,8 @@ export class NodeRun {
       const isFlaky = !file.outcome && (this.failed.has(file.path) || this.muted.has(file.path));
       this.#recorded.set(file.path, isFlaky ? { ...file, outcome: 'flaky' } : file);
       if (muted.has(file.path)) this.muted.add(file.path);
-      else this.muted.delete(file.path);
+      // Also one that passes when it runs again was muted: it is named.
+      else if (file.outcome === 'failed') this.muted.delete(file.path);
     }
     const failed = result.failed.filter(path => !muted.has(path));
     if (this.runner.signal === null) for (const path of failed) this.failed.add(path);
