@@ -107,6 +107,11 @@ describe('ballast summary', () => {
       ['**Complete**: 2 of 3 test files of the queue were recorded, 1 ran and was not recorded.'],
     ],
     [
+      'of a build with a flaky file whose name is markup',
+      { is_complete: true, recorded: 3, flaky: [{ path: '`<b>`@team.js', node_indexes: [0], is_new: false }] },
+      ['**Complete**: 3 of 3 test files of the queue were recorded, 1 failed and passed when retried (`` `<b>`@team.js ``).'],
+    ],
+    [
       'of an incomplete build that recorded every file',
       { is_complete: false, recorded: 3, errors: ['node 1 ran nothing when run again'] },
       ['**Incomplete**, although 3 of 3 test files of the queue were recorded.', '- node 1 ran nothing when run again'],

@@ -17,7 +17,7 @@ const MAX_NODES = 3;
  */
 export function summaryLines(minutes: BuildMinutes, gate: ReceivedCompleteness | null, comparison: ReceivedComparison | null): string[] {
   const { wall, price, floor, is_running, verdict, slowest, missing, missing_count, files, assumptions } = minutes;
-  const known = [...slowest, ...missing, ...minutes.failed].map(({ path }) => path);
+  const known = [...slowest, ...missing, ...minutes.failed, ...(gate?.flaky ?? [])].map(({ path }) => path);
   const possible = floor < wall ? `, ${durationText(floor)} was possible` : '';
   const ended = missing_count > 0 ? ` for ${files - missing_count} of ${pluralize(files, 'test file')}` : possible;
   return [
@@ -77,7 +77,7 @@ function gateLines(
 ): string[] {
   const comers = gate && comersOf(gate);
   const nodes = comers ? ` ${comers}.` : '';
-  if (gate?.is_complete) return ['', `**Complete**${countOf(gate)}.${nodes}`];
+  if (gate?.is_complete) return ['', `**Complete**${sentence(countOf(gate), known)}.${nodes}`];
   if (!gate) return ['', `${pluralize(files, 'test file was', 'test files were')} recorded. It is not known whether others were planned.`];
   // What is not recorded yet is no reason to retry a node.
   if (is_running)
@@ -87,7 +87,7 @@ function gateLines(
     ];
   return [
     '',
-    `**Incomplete**${countOf(gate)}.${nodes}`,
+    `**Incomplete**${sentence(countOf(gate), known)}.${nodes}`,
     ...gate.errors.map(error => `- ${sentence(error, known)}`),
     ...(gate.may_be_empty ? [`- ${code('ballast verify --may-be-empty GLOB')} passes if the files below had nothing to run`] : []),
     ...fileLines('Missing', missing, missing_count),
