@@ -128,7 +128,7 @@ describe('ballast again', () => {
     await record(server, { ...BUILD, node_total: 1, ci_build_id: '7', test_files: files.map(path => ({ path, time_execution: 1 })) });
     expect(await again({ server, suite }, '--node', '0')).toMatchObject({ code: 0, stdout: `${files.join(' ')}\n` });
     expect(await again({ server, suite }, '--node', '0', '--bisect', '--', 'true')).toMatchObject(
-      ended(2, 'the client of the node did not tell which test files failed; name one with --file'),
+      ended(2, 'it is not known which test files of the node failed; name one with --file'),
     );
   });
 });

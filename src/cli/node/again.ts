@@ -107,7 +107,7 @@ function onlyFailed(processes: readonly NodeProcess[]): string {
   const failed = [...new Set(pathsOf(files.filter(({ hasFailed }) => hasFailed)))];
   if (failed.length === 1) return failed[0]!;
   const isKnown = files.some(({ hasFailed }) => hasFailed !== null);
-  const none = isKnown ? 'no test file failed on the node' : 'the client of the node did not tell which test files failed';
+  const none = isKnown ? 'no test file failed on the node' : 'it is not known which test files of the node failed';
   throw new UsageError([
     `${failed.length > 1 ? `${failed.length} test files failed on the node: ${abbreviate(failed)}` : none}; name one with --file`,
   ]);
