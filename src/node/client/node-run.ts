@@ -23,7 +23,6 @@ import {
   type RecordedFile,
   resultFromExitCode,
   resultFromReports,
-  resultOfRetry,
   withMutes,
 } from './batch-results.js';
 import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command/command-line.js';
@@ -133,15 +132,14 @@ export class NodeRun {
       );
     const runs = [
       ...parts.map(part => () => this.#runFiles(part, isRetry)),
-      ...files.flatMap(({ piece, ...file }) => (piece ? () => this.#runPiece(piece, file) : [])),
+      ...files.flatMap(({ piece, ...file }) => (piece ? () => this.#runPiece(piece, file, isRetry) : [])),
     ];
     const results: BatchResult[] = [];
     for (const run of runs) if (this.runner.signal === null) results.push(await run());
     const { recorded, failed } = joined(results);
     const ran = new Set([...recorded.map(({ path }) => path), ...failed]);
     const notRun = files.flatMap(({ path }) => (this.runner.signal && !ran.has(path) ? path : []));
-    const result = { recorded, failed: [...failed, ...notRun] };
-    return isRetry ? resultOfRetry(result) : result;
+    return { recorded, failed: [...failed, ...notRun] };
   }
 
   async #runFiles(files: readonly PlannedFile[], isRetry: boolean): Promise<BatchResult> {
@@ -201,12 +199,12 @@ export class NodeRun {
     return joined(results);
   }
 
-  async #runPiece(piece: Piece, { expected, duration }: PlannedFile): Promise<BatchResult> {
+  async #runPiece(piece: Piece, { expected, duration }: PlannedFile, isRetry: boolean): Promise<BatchResult> {
     const runFile = async (part: Piece | null) => {
       // The pieces of a file take about the same.
       const pieces = part ? 1 : pieceOf(piece.path)!.count;
       const file = { path: piece.file, expected, ...(duration !== undefined && { duration: pieces * duration }) };
-      const { result, reports, remedy, isHung } = await this.#execute([file], part);
+      const { result, reports, remedy, isHung } = await this.#execute([file], part, isRetry);
       return this.runner.signal === null && !isHung ? { result, report: reports?.get(piece.file), remedy } : null;
     };
     const whyWhole = await this.#filterOf(piece.file);
@@ -217,7 +215,7 @@ export class NodeRun {
   }
 
   /** Runs the command once. @param piece of the only file; null: the files are whole */
-  async #execute(files: readonly PlannedFile[], piece: Piece | null, isRetry = false): Promise<Executed> {
+  async #execute(files: readonly PlannedFile[], piece: Piece | null, isRetry: boolean): Promise<Executed> {
     this.commandCount += 1;
     await this.#reportWatch.snapshot();
     if (this.runner.signal !== null) return { result: notRunResult(files), reports: null, remedy: '', isHung: false };
