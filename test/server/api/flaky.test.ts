@@ -6,7 +6,7 @@ import type { BuildFailures } from '../../../src/server/engine/ports/failures.js
 import { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { buildKey, manyPaths, record, startSplit } from '../../harness/messages.js';
-import { startServer } from '../../harness/server.js';
+import { startServer, type TestServer } from '../../harness/server.js';
 
 const SUITE = manyPaths(30);
 const [A, B, C] = SUITE as [string, string, string];
@@ -141,6 +141,65 @@ describe('what failed in a build', () => {
     const { play, kept } = await begin();
     await play({ tells: false });
     expect(await kept()).toEqual([]);
+  });
+});
+
+describe('a build of a split', () => {
+  const answerOf = async (server: TestServer, build = 0) => {
+    await server.service.summarize();
+    const builds = (await server.get('/v1/build_summaries')).json.builds as { build_id: string; state: string }[];
+    const { json } = await server.get(`/v1/builds/${builds[build]!.build_id}/minutes`);
+    return { listed: builds[build]!.state, state: json.state, verdict: json.verdict as string };
+  };
+
+  it('is red by what its nodes recorded as failed, and the verdict tells whether that is known to be flaky', async () => {
+    const { server, play } = await begin();
+    await play({ commit_hash: 'f1', outcomes: { [A]: 'failed' } });
+    expect(await answerOf(server)).toMatchObject({
+      listed: 'failed',
+      state: 'failed',
+      verdict: expect.stringContaining(`1 test file failed: ${A} `) as string,
+    });
+    await play({ commit_hash: 'f1' });
+    await play({ commit_hash: 'f2', outcomes: { [A]: 'failed' } });
+    const { state, verdict } = await answerOf(server);
+    expect([state, verdict]).toEqual(['failed', expect.stringContaining('It is known to be flaky: run it again.')]);
+  });
+
+  it('is complete if every client says that none failed, or that what failed is muted', async () => {
+    const { server, play } = await begin();
+    await play({ commit_hash: 'c1' });
+    expect(await answerOf(server)).toMatchObject({ listed: 'complete', state: 'complete' });
+    await play({ commit_hash: 'c2', outcomes: { [A]: 'muted' } });
+    expect(await answerOf(server)).toMatchObject({ state: 'complete', verdict: expect.stringContaining('(muted)') as string });
+  });
+
+  it('is not known to be complete if one client does not tell, and is red if another one does', async () => {
+    const { server } = await begin();
+    for (const [commit_hash, outcome, state] of [
+      ['c1', undefined, 'recorded'],
+      ['c2', 'failed', 'failed'],
+    ] as const) {
+      const parts = [0, 1].map(node_index => startSplit(server, SUITE, { node_index, commit_hash, ci_build_id: '1' }));
+      for (const [node_index, reply] of (await Promise.all(parts)).entries()) {
+        const test_files = (reply.json.test_files as { path: string }[]).map(({ path }, i) => ({
+          path,
+          time_execution: 1,
+          ...(i === 0 && outcome && node_index === 0 && { outcome }),
+        }));
+        await record(server, { node_index, commit_hash, ci_build_id: '1', tells_outcomes: node_index === 0, test_files });
+      }
+      expect(await answerOf(server)).toMatchObject({ state });
+    }
+  });
+
+  it('misses the files that no node recorded, whatever the others tell', async () => {
+    const { server } = await begin();
+    const [mine] = await Promise.all([0, 1].map(node_index => startSplit(server, SUITE, { node_index, ci_build_id: '1' })));
+    const test_files = (mine!.json.test_files as { path: string }[]).slice(1).map(({ path }) => ({ path, time_execution: 1 }));
+    for (const node_index of [0, 1])
+      await record(server, { node_index, ci_build_id: '1', tells_outcomes: true, test_files: node_index === 0 ? test_files : [] });
+    expect(await answerOf(server)).toMatchObject({ state: 'missing' });
   });
 });
 

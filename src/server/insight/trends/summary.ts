@@ -60,9 +60,10 @@ export function resultOf(
   last: LastOutcome | null,
 ): FilePoint['result'] {
   const hasTime = last !== null && last.at >= started_at;
-  const outcome = hasTime && last.outcome !== 'skipped' ? last.outcome : null;
+  const outcome = hasTime ? last.outcome : null;
   if (outcome === 'flaky') return outcome;
   if (failed_files.includes(path)) return outcome === 'muted' ? outcome : 'failed';
+  if (outcome === 'skipped') return null;
   // Its node may record that it failed after its retry has passed: then the queue knows better.
   return failed_files.length === line.failed && hasTime ? 'passed' : outcome;
 }
