@@ -72,9 +72,8 @@ describe('ballast flaky', () => {
       expect(found).toMatchObject([
         { path: files[5], state: 'suspected', flakes: 1, nodes: [expect.any(Number)], cases: [{ name: 'one', flakes: 1 }] },
       ]);
-      // If no other node was free, its node records it once, as flaky.
-      const [first] = await server.store.builds.list(1, {}, { limit: 1 });
-      expect(found[0]!.seconds > 0).toBe(first!.test_files === files.length + 1);
+      // If no other node was free, its node records it once, as flaky. The runner of the test takes a second for each character of a path.
+      expect(found[0]!.seconds).toBe(files[5]!.length);
     }
   });
 

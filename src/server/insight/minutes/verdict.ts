@@ -89,7 +89,8 @@ function failuresOf(timeline: Timeline, failed: readonly FailedFile[], flaky: re
 }
 
 /** The first of the files that failed, by name, test case and node, and when the first batch with a failure was reported. */
-function lastFailures({ nodes }: Timeline, failed: readonly FailedFile[]): Verdict {
+function lastFailures(timeline: Timeline, failed: readonly FailedFile[]): Verdict {
+  const { nodes } = timeline;
   const paths = failed.slice(0, limits.namedFailures).map(({ path }) => path);
   if (failed.length === 0) return { text: '', paths };
   const names = failed
@@ -99,15 +100,19 @@ function lastFailures({ nodes }: Timeline, failed: readonly FailedFile[]): Verdi
   const count = filesAmong(failed.map(({ path }) => path));
   const pieces = count < failed.length ? `, in ${failed.length} pieces` : '';
   const all = `${pluralize(count, 'test file')} failed${pieces}: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
-  const text = joined([all, knownFlaky(failed)]);
+  const text = joined([all, knownFlaky(timeline, failed)]);
   const red = nodes.flatMap(({ spans }) => spans.flatMap(span => (span.failed?.some(file => !span.muted?.includes(file)) ? span.to : [])));
   if (red.length === 0) return { text, paths };
   const first = red.reduce((min, at) => Math.min(min, at), Infinity);
   return { text: `${text} First red after ${durationText(first)}.`, paths };
 }
 
-function knownFlaky(failed: readonly FailedFile[]): string {
-  const known = failed.filter(({ is_known_flaky }) => is_known_flaky).length;
+function knownFlaky({ nodes, paths }: Timeline, failed: readonly FailedFile[]): string {
+  // What failed when it ran again may not pass the next time.
+  const failedAgain = new Set(
+    nodes.flatMap(({ spans }) => spans.flatMap(span => (span.is_retry ? (span.failed ?? []) : []))).map(file => paths[file]),
+  );
+  const known = failed.filter(({ path, is_known_flaky }) => is_known_flaky && !failedAgain.has(path)).length;
   if (known === 0) return '';
   if (known < failed.length) return `${known} of these ${agree(known, 'is', 'are')} known to be flaky.`;
   return known === 1 ? 'It is known to be flaky: run it again.' : 'All of these are known to be flaky: run them again.';

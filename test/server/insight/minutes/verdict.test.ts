@@ -157,6 +157,8 @@ it('the verdict tells which failures are known to be flaky', () => {
   expect(textOf([0, 1], [0, 1])).toBe('All of these are known to be flaky: run them again.');
   expect(textOf([0, 1], [1])).toBe('1 of these is known to be flaky.');
   expect(textOf([0], [])).toMatch(/^First red/);
+  span.is_retry = true;
+  expect(textOf([0, 1], [0, 1])).toMatch(/^First red/);
 });
 
 it('the verdict names what failed and passed when it ran again, but not what a cancelled node left to another', () => {
