@@ -1,17 +1,19 @@
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { wheelOf } from './wheel.js';
+import { writeChecksums } from './release/checksums.js';
+import { npm } from './release/npm.js';
+import { wheelOf } from './release/wheel.js';
 
 /** Packs the server, the client and the plugins that run in Node, each with a list of what is in it, the plugin of pytest, and the checksums of all files. */
 
 /** A list of components in the format CycloneDX, as far as it is changed here. */
 interface Sbom {
-  metadata: { component: { 'bom-ref': string; name: string; description: string; purl: string } };
+  /** Other ones each time. */
+  serialNumber?: string;
+  metadata: { timestamp?: string; component: { 'bom-ref': string; name: string; description: string; purl: string } };
   components: { 'bom-ref': string; name: string }[];
   dependencies: { ref: string; dependsOn: string[] }[];
 }
@@ -62,15 +64,11 @@ const wheel = wheelOf(version, readFileSync(plugin), readFileSync(join(root, 'LI
 writeFileSync(join(folder, wheel.name), wheel.bytes);
 copyFileSync(plugin, join(folder, 'ballast_pytest.py'));
 
-const names = readdirSync(folder).filter(name => /^ballast.*\.(tgz|json|mjs|whl|py)$/.test(name));
-const sums = names.map(
-  name =>
-    `${createHash('sha256')
-      .update(readFileSync(join(folder, name)))
-      .digest('hex')}  ${name}\n`,
+process.stdout.write(
+  `${writeChecksums(folder)
+    .map(name => join(folder, name))
+    .join('\n')}\n`,
 );
-writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''));
-process.stdout.write(`${[...names, 'SHA256SUMS'].map(name => join(folder, name)).join('\n')}\n`);
 
 /** Packs a file that needs nothing but Node, and copies it. @param more what package.json has besides */
 function packFile(name: string, file: string, description: string, usage: string, more: object): void {
@@ -87,10 +85,6 @@ function packFile(name: string, file: string, description: string, usage: string
   }
   writeSbom(name, new Set(bundled[file]!.map(refOf)));
   copyFileSync(source, join(folder, file));
-}
-
-function npm(cwd: string, ...args: string[]): string {
-  return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 64 * 2 ** 20 });
 }
 
 function pack(from: string): void {
@@ -112,10 +106,11 @@ function neededBy(refs: readonly string[]): Set<string> {
 
 function writeSbom(name: string, refs: ReadonlySet<string>): void {
   const ref = `${name}@${version}`;
-  const { component } = all.metadata;
+  const { serialNumber, ...same } = all;
+  const { component, timestamp, ...about } = all.metadata;
   const sbom: Sbom = {
-    ...all,
-    metadata: { ...all.metadata, component: { ...component, 'bom-ref': ref, name, purl: `pkg:npm/${ref}` } },
+    ...same,
+    metadata: { ...about, component: { ...component, 'bom-ref': ref, name, purl: `pkg:npm/${ref}` } },
     components: all.components.filter(each => refs.has(each['bom-ref'])),
     dependencies: all.dependencies
       .filter(each => each.ref === component['bom-ref'] || refs.has(each.ref))

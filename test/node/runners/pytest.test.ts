@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { wheelOf } from '../../../scripts/wheel.js';
+import { wheelOf } from '../../../scripts/release/wheel.js';
 import { END_SIGNALS } from '../../../src/base/signals.js';
 import type { UsageError } from '../../../src/base/usage-error.js';
 import { type IdentityField, type IdentityOptions, identify, identityFields, wholeIdentity } from '../../../src/node/ci/identity.js';

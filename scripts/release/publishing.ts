@@ -1,0 +1,22 @@
+/** The commands with which a person publishes a release, as a page. @param names its files */
+export function publishing(version: string, commit: string, names: readonly string[]): string {
+  const ending = (end: string) => names.filter(name => name.endsWith(end));
+  return `# Publish Ballast ${version}
+
+Run these commands in this folder, in their order. Each of them can be repeated after a failure.
+
+\`\`\`sh
+sha256sum --check SHA256SUMS
+git tag -a v${version} -m "Ballast ${version}" ${commit}
+git push origin v${version}
+${ending('.tgz')
+  .map(name => `npm publish --access public ${name}`)
+  .join('\n')}
+${ending('.whl')
+  .map(name => `twine upload ${name}`)
+  .join('\n')}
+gh release create v${version} --verify-tag --title "Ballast ${version}" --notes-file NOTES.md \\
+  ${names.join(' ')}
+\`\`\`
+`;
+}
