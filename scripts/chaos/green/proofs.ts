@@ -86,8 +86,11 @@ function passedIn({ ciRun, starts, ran, evidence }: PlayedCiRun, unit: string): 
   const inTree = new Set(ciRun.jobs.filter(({ hasOtherTree }) => !hasOtherTree).map(jobName));
   const own = ran.filter(({ path, job }) => path === unit && inTree.has(job));
   const passes = own.filter(({ outcome }) => outcome === 'passed' || (outcome === 'skipped' && unit.includes('_skipped')));
-  // A case that failed in a piece may pass in the whole file right afterwards.
-  const isOvercome = ({ job, start }: FileRun) => unit.includes('::') && passes.some(one => one.job === job && one.start === start);
+  const mayHang = (name: string) =>
+    ciRun.jobs.some(job => jobName(job) === name && job.timeLimitSeconds !== null && job.files.some(path => path.includes('_hangs')));
+  // A case that failed in a piece may pass in the whole file right afterwards, and a file that failed in a command that hung may pass alone.
+  const isOvercome = ({ job, start }: FileRun) =>
+    (unit.includes('::') || mayHang(job)) && passes.some(one => one.job === job && one.start === start);
   // A node that was killed, or whose server was lost, may not have told of a failure.
   const isTold = ({ job, start }: FileRun) =>
     starts.some(({ job: of, number, code }) => jobName(of) === job && number === start && (code === 0 || code === 1));
