@@ -31,14 +31,15 @@ export async function recentFailures(store: Store, project: number, branch: stri
   const builds = await store.builds.list(project, { branch }, { limit: NEWEST_BUILDS });
   const summaries = await store.summaries.ofBuilds(builds.map(({ number }) => number));
   const failures = new Set<string>();
+  let flaky: Set<string> | null = null;
   for (const [i, build] of builds.entries()) {
     const summary = summaries[i]!;
     const reported = isOutOfDate(build, summary) ? await readReported(store, build, mostFiles) : reportedIn(summary!);
     if (!reported) return null;
     if (reported.failed.length > 0) {
-      const flaky = await flakyIn(store, builds);
-      const repeated = reported.failed.some(path => flaky.has(path)) ? await wentFirst(store, build) : [];
-      for (const path of reported.failed) if (!flaky.has(path) || !repeated.includes(path)) failures.add(path);
+      const known = (flaky ??= await flakyIn(store, builds));
+      const repeated = reported.failed.some(path => known.has(path)) ? await wentFirst(store, build) : [];
+      for (const path of reported.failed) if (!known.has(path) || !repeated.includes(path)) failures.add(path);
     }
     if (reported.isWhole) break;
   }
