@@ -100,6 +100,6 @@ describe('the page of tokens, links and sessions', () => {
     await tab.goto(link);
     await tab.getByRole('navigation', { name: 'Ballast' }).waitFor();
     expect(await tab.getByRole('link', { name: 'Access' }).count()).toBe(0);
-    expect(await tab.getByLabel('Project').getByRole('option').allInnerTexts()).toEqual(['All projects', name]);
+    await expect.poll(() => tab.getByLabel('Project').getByRole('option').allInnerTexts()).toEqual(['All projects', name]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rateTexts } from '../../src/dashboard/pages/flaky/sentences.js';
 import { changeSettings } from '../../src/server/engine/access.js';
@@ -83,11 +83,14 @@ const HAS_FAILED = `(() => {
 })()`;
 
 const plain = (text: string) => text.replace(/[\n\t\u00a0]+/g, ' ').trim();
-const cellsOf = async (tab: Page) => {
-  const rows = await tab.locator('section[aria-label="Flaky files"] tbody tr').all();
-  return Promise.all(rows.map(async row => (await row.locator('td').allTextContents()).map(plain)));
-};
-const titlesOf = (tab: Page) => tab.locator('section[aria-label="Flaky files"] th').allTextContents();
+/** The cells of a table, by row. A folded table is made some time after the click that opens it. */
+async function cellsOf(table: Locator) {
+  const rows = table.locator('tbody tr');
+  await rows.first().waitFor();
+  return Promise.all((await rows.all()).map(async row => (await row.locator('td').allTextContents()).map(plain)));
+}
+const flakyFiles = (tab: Page) => tab.locator('section[aria-label="Flaky files"]');
+const titlesOf = (tab: Page) => flakyFiles(tab).locator('th').allTextContents();
 const open = (path: string) => openAsOperator({ url: server.url, store: server.store, now: clock.millis }, path, { isOther: true });
 
 describe('the page of flaky files', () => {
@@ -129,7 +132,7 @@ describe('the page of flaky files', () => {
     const price = ['60 s', '$0.008', '5 m 00 s', '0'];
     const none = ['–', '–', '–'];
     const when = expect.stringMatching(/^\d+ m ago$|^2026-01-0\d$/) as string;
-    expect(await cellsOf(tab)).toEqual([
+    expect(await cellsOf(flakyFiles(tab))).toEqual([
       [C, 'flaky', rateText(C), ...price, when],
       [`${B}${LONG_CASE} and 1 more`, `healing, ${cleanText(B)}`, rateText(B), ...price, when],
       [D, 'suspected', rateText(D), ...none, '0', when],
@@ -159,7 +162,7 @@ describe('the page of flaky files', () => {
     await tab.getByRole('navigation', { name: 'Lists of files' }).getByRole('link', { name: 'Flaky' }).click();
     await tab.getByRole('button', { name: 'Rate' }).click();
     const rates = [A, B, C, D].sort((a, b) => rateOf(b, clock.millis).rate - rateOf(a, clock.millis).rate);
-    await expect.poll(async () => (await cellsOf(tab))[0]![0]).toBe(rates[0]);
+    await expect.poll(async () => (await cellsOf(flakyFiles(tab)))[0]![0]).toBe(rates[0]);
     await tab.getByRole('link', { name: C }).click();
     await tab.getByRole('heading', { name: 'takes 2.0 s' }).waitFor();
     await tab.goBack();
@@ -181,9 +184,7 @@ describe('the page of flaky files', () => {
     expect(await tab.locator('.legend li').allTextContents()).toContain('flaky: failed, and passed when it ran again');
     await expect.poll(() => tab.evaluate(HAS_FAILED)).toBe(true);
     await tab.getByText('The timeline as a table').click();
-    const rows = tab.getByRole('region', { name: 'The timeline as a table' }).locator('tbody tr');
-    await rows.first().waitFor();
-    const cells = await Promise.all((await rows.all()).map(row => row.locator('td').allTextContents()));
+    const cells = await cellsOf(tab.getByRole('region', { name: 'The timeline as a table' }));
     expect(cells.map(row => [row.find(cell => SUITE.includes(cell)), row.at(-1)]).sort()).toEqual(Object.entries(outcomes).sort());
     await show(tab, `/p/${project.name}/builds/${build!.id}?file=${C}`);
     await tab.getByRole('dialog').getByText(', flaky').waitFor();
@@ -206,8 +207,7 @@ describe('the page of flaky files', () => {
         `It failed in ${failed} of the last ${commits.length} builds of main that tell its result, the last time in ${last}.${again}`,
       );
       await tab.getByText(`All ${commits.length} times as a table`).click();
-      const rows = await tab.getByRole('region', { name: 'Times' }).locator('tbody tr').all();
-      const said = await Promise.all(rows.map(async row => (await row.locator('td').allTextContents()).map(plain)));
+      const said = await cellsOf(tab.getByRole('region', { name: 'Times' }));
       expect(said.map(([build, , result]) => [build, result])).toEqual(
         commits.map((commit, i) => [commit.slice(0, 8), results[i]]).reverse(),
       );
