@@ -1,20 +1,28 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { writeChecksums } from './release/checksums.js';
-import { PROCESSORS } from './release/node-binary.js';
+import { unpackDebian } from './release/debian.js';
+import { makeImage } from './release/image.js';
+import { downloadNode, PROCESSORS } from './release/node-binary.js';
 import { publishing } from './release/publishing.js';
-import { makeServerArchive } from './release/server-archive.js';
+import { makeServerFolder, unpack } from './release/server-folder.js';
+import { tar } from './release/tar.js';
 import { notesOf, obstaclesOf } from './release/version.js';
 
 /** Makes what is published of a version from a clean tree. */
 
+/** Files for Docker Compose, all files for deployments that are published as they are. */
+const COMPOSED = ['compose.yaml', 'compose.database.yaml'];
+const DEPLOYED = [...COMPOSED, 'haproxy.cfg', 'ballast.service'];
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = new Command('npm run release --')
   .description(
-    'Make what is published of a version: archives of the server for Linux on x64 and arm64, the packages of "npm run packages", notes, SHA256SUMS, and the commands that publish them. The tree must be clean, and package.json, the chart and the changelog must have the version. The same commit gives the same bytes. Needs the registry of npm.',
+    'Make what is published of a version: archives of the server for Linux on x64 and arm64, an image for both, the chart, files for Docker Compose, the packages of "npm run packages", notes, SHA256SUMS, and the commands that publish them. The tree must be clean, and package.json, the chart, the files for Docker Compose and the changelog must have the version. The same commit gives the same bytes. Needs the registry of npm, a mirror of Debian, GNU tar, gzip and xz.',
   )
   .argument('<version>', 'the version, as in package.json')
   .argument('[folder]', 'where to write the files: an empty folder', 'release')
@@ -29,6 +37,7 @@ mkdirSync(folder, { recursive: true });
 const obstacles = obstaclesOf(version, {
   package: (JSON.parse(read('package.json')) as { version: string }).version,
   chart: read('scripts/deploy/helm/ballast/Chart.yaml'),
+  compose: COMPOSED.map(name => read(join('scripts/deploy', name))),
   changelog,
   changes: git('status', '--porcelain'),
   files: readdirSync(folder),
@@ -38,13 +47,36 @@ if (obstacles.length > 0) {
   process.exit(2);
 }
 
-execFileSync(process.execPath, [join(root, 'dist/scripts/packages.js'), folder], { stdio: ['ignore', 'ignore', 'inherit'] });
+const commit = git('rev-parse', 'HEAD');
 const time = Number(git('log', '-1', '--format=%ct'));
-for (const processor of PROCESSORS) {
-  process.stderr.write(`release: making the server for ${processor} ...\n`);
-  makeServerArchive({ root, version, processor, time, packed: join(folder, `ballast-${version}.tgz`), folder });
+const made = mkdtempSync(join(tmpdir(), 'ballast-release-'));
+try {
+  execFileSync(process.execPath, [join(root, 'dist/scripts/packages.js'), folder], { stdio: ['ignore', 'ignore', 'inherit'] });
+  for (const processor of PROCESSORS) {
+    process.stderr.write(`release: making the server for ${processor} ...\n`);
+    const name = `ballast-${version}-linux-${processor}`;
+    const [parent, node] = [join(made, processor), join(made, `node-${processor}`)];
+    for (const each of [parent, node]) mkdirSync(each);
+    unpack(downloadNode(processor, made), node);
+    makeServerFolder(join(parent, name), { root, processor, libc: 'glibc', node });
+    tar(join(folder, `${name}.tar.gz`), { folder: parent, names: [name], time });
+    renameSync(join(parent, name), join(parent, 'ballast'));
+  }
+  process.stderr.write('release: making the image ...\n');
+  const parts = [];
+  for (const processor of PROCESSORS) {
+    const system = join(made, `debian-${processor}`);
+    await unpackDebian(system, processor);
+    parts.push({ processor, system, server: join(made, processor) });
+  }
+  const dockerfile = read('scripts/deploy/Dockerfile');
+  makeImage(join(folder, `ballast-${version}-image.tar`), { version, commit, time, dockerfile }, parts);
+} finally {
+  rmSync(made, { recursive: true });
 }
+tar(join(folder, `ballast-chart-${version}.tgz`), { folder: join(root, 'scripts/deploy/helm'), names: ['ballast'], time });
+for (const name of DEPLOYED) copyFileSync(join(root, 'scripts/deploy', name), join(folder, name));
 writeFileSync(join(folder, 'NOTES.md'), notesOf(version, changelog));
 const names = writeChecksums(folder);
-writeFileSync(join(folder, 'PUBLISH.md'), publishing(version, git('rev-parse', 'HEAD'), names));
+writeFileSync(join(folder, 'PUBLISH.md'), publishing(version, commit, names));
 process.stdout.write(`${[...names, 'NOTES.md', 'PUBLISH.md'].map(name => join(folder, name)).join('\n')}\n`);

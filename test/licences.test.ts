@@ -47,14 +47,6 @@ it('so has every package whose code is in the program, and no package of an inst
   expect(bundled.filter(path => installed.some(([other]) => other === path))).toEqual([]);
 });
 
-it('the image has the licence of Ballast and the texts that packages lack', () => {
-  const image = read('scripts/deploy/Dockerfile')
-    .split(/^FROM /m)
-    .at(-1);
-  expect(image).toMatch(/^COPY LICENSE /m);
-  expect(image).toMatch(/^COPY scripts\/deploy\/licences /m);
-});
-
 it('the bundle of the dashboard has the licences of the packages in it', () => {
   const text = read('dist/src/dashboard/licences.txt');
   for (const author of ['Jason Miller', 'Leon Sorokin']) expect(text).toContain(author);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** Writes the checksums of the files of a release in a folder to SHA256SUMS. Returns the names of all. */
 export function writeChecksums(folder: string): string[] {
   const names = readdirSync(folder)
-    .filter(name => /^ballast.*\.(gz|tgz|json|mjs|whl|py)$/.test(name))
+    .filter(name => !/^SHA256SUMS$|\.md$/.test(name))
     .sort();
   const sums = names.map(
     name =>

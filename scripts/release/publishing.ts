@@ -1,9 +1,12 @@
 /** The commands with which a person publishes a release, as a page. @param names its files */
 export function publishing(version: string, commit: string, names: readonly string[]): string {
-  const ending = (end: string) => names.filter(name => name.endsWith(end));
+  const image = `ballast-${version}-image.tar`;
+  const chart = `ballast-chart-${version}.tgz`;
+  const ending = (end: string) => names.filter(name => name.endsWith(end) && name !== chart);
   return `# Publish Ballast ${version}
 
-Run these commands in this folder, in their order. Each of them can be repeated after a failure.
+Run these commands in this folder, in their order. Each of them can be repeated after a failure. \`REGISTRY\` is where
+images and charts go, such as \`ghcr.io/acme\`.
 
 \`\`\`sh
 sha256sum --check SHA256SUMS
@@ -15,6 +18,8 @@ ${ending('.tgz')
 ${ending('.whl')
   .map(name => `twine upload ${name}`)
   .join('\n')}
+skopeo copy --all oci-archive:${image} docker://$REGISTRY/ballast:${version}
+helm push ${chart} oci://$REGISTRY/charts
 gh release create v${version} --verify-tag --title "Ballast ${version}" --notes-file NOTES.md \\
   ${names.join(' ')}
 \`\`\`

@@ -2,8 +2,9 @@
 interface Source {
   /** The version in package.json. */
   package: string;
-  /** The text of Chart.yaml, and of the changelog. */
+  /** The texts of Chart.yaml, of the files for Docker Compose, and of the changelog. */
   chart: string;
+  compose: readonly string[];
   changelog: string;
   /** What "git status --porcelain" prints. */
   changes: string;
@@ -12,13 +13,15 @@ interface Source {
 }
 
 /** Says why a version cannot be made, and what to do, a sentence for each reason. */
-export function obstaclesOf(version: string, { package: own, chart, changelog, changes, files }: Source): string[] {
+export function obstaclesOf(version: string, { package: own, chart, compose, changelog, changes, files }: Source): string[] {
   const charts = ['version', 'appVersion'].map(name => new RegExp(`^${name}: (\\S+)$`, 'm').exec(chart)?.[1] ?? 'none');
   return [
     !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version) && 'it is no semantic version, such as 1.2.3',
     own !== version && `package.json has the version ${own}; set it with "npm version ${version} --no-git-tag-version"`,
     charts.some(each => each !== version) &&
       `the chart has version ${charts[0]} and appVersion ${charts[1]}; set both in scripts/deploy/helm/ballast/Chart.yaml`,
+    !compose.every(text => text.includes(` image: ballast:${version}\n`)) &&
+      `compose.yaml and compose.database.yaml do not both have "image: ballast:${version}"; set it in scripts/deploy`,
     sectionOf(version, changelog) === null && `src/docs/reference/changelog.md has no section "## ${version}"; write what changed`,
     changes !== '' && `the tree has changes that are not committed: ${changes.split('\n')[0]!.trim()}; commit or remove them`,
     files.length > 0 && `its folder has files already, such as ${files[0]}; remove them, or name another folder`,

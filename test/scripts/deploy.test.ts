@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
@@ -9,7 +9,6 @@ import { version } from '../../src/base/version.js';
 import { CLOSE_SECONDS } from '../../src/cli/server/serve.js';
 import { DRAIN_SECONDS } from '../../src/server/http/server.js';
 import { settings } from '../../src/server/process/settings.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const root = fileURLToPath(new URL('../../../scripts/deploy/', import.meta.url));
 const chart = join(root, 'helm/ballast');
@@ -61,23 +60,9 @@ describe('the files of scripts/deploy', () => {
   });
 });
 
-it('what is for another system, libc or Node is deleted from the packages of the image, and what loads here stays', () => {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'other.node'), 'for another system');
-  const lock = join(
-    root,
-    '../../node_modules/fs-native-extensions/prebuilds',
-    `${process.platform}-${process.arch}/fs-native-extensions.node`,
-  );
-  for (const name of ['own.node', `own.abi${process.versions.modules}.node`, 'own.abi1.node'])
-    writeFileSync(join(folder, name), readFileSync(lock));
-  const { status, stderr } = spawnSync(process.execPath, [join(root, 'delete-other-binaries.mjs'), folder], { encoding: 'utf8' });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  expect(readdirSync(folder).sort()).toEqual([`own.abi${process.versions.modules}.node`, 'own.node']);
-});
-
 describe('the chart', () => {
-  it('has the version of Ballast', () => {
+  it('has the version of Ballast, as the files for Docker Compose have', () => {
+    for (const text of composed) expect(found(text, /image: ballast:(\S+)/g)).toEqual([version]);
     expect(parse(read('helm/ballast/Chart.yaml'))).toMatchObject({ version, appVersion: version });
   });
 

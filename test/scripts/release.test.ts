@@ -11,6 +11,7 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 const SOURCE = {
   package: '1.2.3',
   chart: 'name: ballast\nversion: 1.2.3\nappVersion: 1.2.3\n',
+  compose: ['services:\n  ballast:\n    image: ballast:1.2.3\n', 'x-ballast: &ballast\n  image: ballast:1.2.3\n'],
   changelog: '# Changelog\n\n## 1.2.3\n\nIt splits.\n\n## 1.2.2\n\nIt split.\n',
   changes: '',
   files: [],
@@ -26,6 +27,11 @@ describe('npm run release', () => {
     ['1.2', { package: '1.2' }, /^it is no semantic version/],
     ['1.2.3', { package: '1.2.2' }, /^package\.json has the version 1\.2\.2; set it with "npm version 1\.2\.3 --no-git-tag-version"$/],
     ['1.2.3', { chart: 'version: 1.2.3\nappVersion: 1.2.2\n' }, /^the chart has version 1\.2\.3 and appVersion 1\.2\.2; /],
+    [
+      '1.2.3',
+      { compose: ['  image: ballast:1.2.3\n', '  image: ballast:1.2.2\n'] },
+      /^compose\.yaml and compose\.database\.yaml do not both have /,
+    ],
     ['1.2.3', { changelog: '## 1.2.3-rc.1\n' }, /^src\/docs\/reference\/changelog\.md has no section "## 1\.2\.3"/],
     ['1.2.3', { changes: ' M README.md\n?? new.ts' }, /^the tree has changes that are not committed: M README\.md; /],
     ['1.2.3', { files: ['SHA256SUMS'] }, /^its folder has files already, such as SHA256SUMS; /],
@@ -34,14 +40,17 @@ describe('npm run release', () => {
   });
 
   it('lists the commands that publish the files', () => {
-    const text = publishing('1.2.3', 'c0ffee', ['ballast-1.2.3-linux-x64.tar.gz', 'ballast-1.2.3.tgz', 'p-1.2.3.whl', 'SHA256SUMS']);
+    const text = publishing('1.2.3', 'c0ffee', ['ballast-1.2.3.tgz', 'ballast-chart-1.2.3.tgz', 'p-1.2.3.whl', 'SHA256SUMS']);
     for (const command of [
       'git tag -a v1.2.3 -m "Ballast 1.2.3" c0ffee',
       'npm publish --access public ballast-1.2.3.tgz',
       'twine upload p-1.2.3.whl',
-      '  ballast-1.2.3-linux-x64.tar.gz ballast-1.2.3.tgz p-1.2.3.whl SHA256SUMS',
+      'skopeo copy --all oci-archive:ballast-1.2.3-image.tar docker://$REGISTRY/ballast:1.2.3',
+      'helm push ballast-chart-1.2.3.tgz oci://$REGISTRY/charts',
+      '  ballast-1.2.3.tgz ballast-chart-1.2.3.tgz p-1.2.3.whl SHA256SUMS',
     ])
       expect(text.split('\n')).toContain(command);
+    expect(text).not.toContain('npm publish --access public ballast-chart');
   });
 });
 

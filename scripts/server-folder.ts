@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import type { Processor } from './release/node-binary.js';
+import { makeServerFolder } from './release/server-folder.js';
+
+/** Makes the folder of an archive of the server for this machine, which is Linux, with its Node. The Dockerfile uses it. */
+
+const program = new Command('node dist/scripts/server-folder.js')
+  .description('Make a folder with the server, its production packages and the Node that runs this command, for this machine.')
+  .argument('<folder>', 'the folder')
+  .parse();
+
+makeServerFolder(resolve(program.args[0]!), {
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  processor: process.arch as Processor,
+  libc: existsSync('/etc/alpine-release') ? 'musl' : 'glibc',
+  node: dirname(dirname(process.execPath)),
+});
