@@ -12,7 +12,7 @@ it('the trial of the client on Windows passes with the paths and the shell of th
   const env = { ...process.env, BALLAST_URL: server.url, BALLAST_TOKEN: TOKEN };
   const { stdout } = await promisify(execFile)(process.execPath, [program], { env });
   expect(stdout).toMatch(/All 11 cases passed\.\n$/);
-}, 60_000);
+}, 120_000);
 
 it('the trial says what it needs', async () => {
   const env = { ...process.env, BALLAST_URL: '', BALLAST_TOKEN: '' };
