@@ -50,7 +50,10 @@ function* problemsOfPaths(paths: readonly string[], files: readonly string[], li
   const seen = new Set<string>();
   const twice = paths.find(path => seen.size === seen.add(path).size);
   if (twice !== undefined) yield problem(`has the file ${JSON.stringify(twice)} twice`);
-  if (list.digest !== digestOfList(files)) yield problem('has other files than its list');
+  // The paths of files that are left out are not kept.
+  const leftOut = list.proved?.test_files ?? 0;
+  const isOfList = leftOut === 0 ? list.digest === digestOfList(files) : new Set(files).size + leftOut === list.test_files;
+  if (!isOfList) yield problem('has other files than its list');
 }
 
 function* problemsOfBasis({ part }: StoredPlan, files: number, problem: ProblemOf): Generator<Problem> {
@@ -70,7 +73,8 @@ export function* problemsOfQueue(queue: StoredQueue, problem: ProblemOf): Genera
   try {
     const weights = queue.part('weights') ?? new Float64Array(0);
     files = weights.length;
-    if (files === 0 || queue.blocks !== blocksFor(files)) yield problem(`has ${files} weights and ${queue.blocks} blocks of files`);
+    if ((files === 0 && !queue.list.proved) || queue.blocks !== blocksFor(files))
+      yield problem(`has ${files} weights and ${queue.blocks} blocks of files`);
     if (!weights.every((weight, i) => weight > 0 && (i === 0 || weight <= weights[i - 1]!))) yield problem('has weights in disorder');
     const list = filesOf(queue.readBlock, id, Array.from(weights.keys()));
     if (!list) throw refusals.expired('queue');

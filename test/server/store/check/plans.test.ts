@@ -45,6 +45,24 @@ it('a queue of whole files is sound, whatever their names', () => {
   expect(wrongWithQueue(NAMED, [...NAMED, 'b.py'], null)).toEqual(['has other files than its list']);
 });
 
+it('a queue that leaves out files is sound if it has the others, or none', () => {
+  const wrongWith = (paths: readonly string[], leftOut: number) => {
+    const plan = planOf(paths);
+    const blocks = encodeFiles(plan);
+    const proved = { tree: 'a'.repeat(40), keys: [], test_files: leftOut, seconds: 9, ci_runs: [] };
+    const queue = {
+      ...{ id: 'queue', node_total: 2, blocks: blocks.ends.length, batches: () => [] },
+      list: { digest: digestOfList(NAMED), test_files: NAMED.length, proved },
+      readBlock: readFrom(blocks),
+      part: partIn({ basis: encodeBasis(plan), weights: plan.weights }),
+    };
+    return Array.from(problemsOfQueue(queue, problemOf('queues', 'queue')), ({ what }) => what);
+  };
+  expect(wrongWith(NAMED.slice(0, 2), NAMED.length - 2)).toEqual([]);
+  expect(wrongWith([], NAMED.length)).toEqual([]);
+  expect(wrongWith(NAMED.slice(0, 2), 1)).toEqual(['has other files than its list']);
+});
+
 it('a split is sound, whatever the names of its files', () => {
   const plan = planOf(NAMED);
   const planned = Uint32Array.of(0, 1, 2, 3, 4);
