@@ -231,6 +231,7 @@ export async function openService(
     // Created last: if the port were taken, the token would be lost before it is shown.
     const isFirstStart = (await store.access.projects()).length === 0;
     const firstToken = isFirstStart ? await createDefaultProject(store.access, now()) : null;
+    await noteProgram(store, log);
     const address = context.dashboard && (await noteAddress(config, ports, store, log));
     const firstLink = firstToken !== null && address !== null ? await newSignInUrl(store, address, now()) : null;
     const summarize = async () => {
@@ -247,6 +248,13 @@ export async function openService(
     await close();
     throw error;
   }
+}
+
+/** Notes the version of this program, for an older one that cannot read the store. */
+async function noteProgram({ values }: Store, log: Logger): Promise<void> {
+  // A store that refuses writes is reported elsewhere.
+  if ((await values.get('program')) !== version)
+    await values.put('program', version).catch((err: unknown) => log.error({ err }, 'could not note the version of this program'));
 }
 
 /** Null: none are to be made. */

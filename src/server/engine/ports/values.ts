@@ -25,6 +25,8 @@ export interface KeptValues {
   password: Password;
   /** The address that the server's dashboard had at its last start. */
   address: string;
+  /** The version of the program that served the store last. An older one that cannot read the store names it. */
+  program: string;
   /** The time that the clock of the sweeps has reached. */
   clock: Millis;
   /** When the last backup was made. */

@@ -1,5 +1,7 @@
+import { newerFormat, UPGRADING } from '../format.js';
 import type { Database } from './connection/database.js';
 import { codeOf } from './connection/errors.js';
+import { fromJson } from './json.js';
 
 /**
  * The tables, in steps: a database has the first of them up to its number. Rules, so that databases that speak the protocol of PostgreSQL
@@ -267,6 +269,9 @@ const FIRST = [
   )`,
 ];
 
+/** All that makes the tables, in order. */
+export const STATEMENTS: readonly string[] = [...FIRST, ...STEPS.flat()];
+
 /** The number of this program's schema. */
 export const SCHEMA = STEPS.length;
 
@@ -313,15 +318,23 @@ export async function assertSchema(database: Database): Promise<void> {
     throw error;
   });
   if (number < SCHEMA)
-    throw new Error(`it has schema ${number}, and this Ballast needs schema ${SCHEMA}: start a server of this version first`);
+    throw new Error(
+      `it has schema ${number}, and this Ballast needs schema ${SCHEMA}: start a server of this version first; see ${UPGRADING}`,
+    );
 }
 
 /** The number of the schema that a database has. Throws a sentence when it is newer than this program. */
 async function schemaOf(database: Database): Promise<number> {
   const [row] = await database.read<{ value: number }>(`select value from ballast where name = 'schema'`);
   const number = row!.value;
-  if (number > SCHEMA) throw new Error(`it has schema ${number}, and this Ballast knows schema ${SCHEMA}: use a newer Ballast`);
+  if (number > SCHEMA) throw new Error(newerFormat('schema', number, SCHEMA, await programOf(database)));
   return number;
+}
+
+/** The version of the program that served a database last; null: it is not known. */
+async function programOf(database: Database): Promise<string | null> {
+  const found = await database.read<{ value: string }>(`select value from kept_values where name = 'program'`).catch(() => []);
+  return fromJson<string>(found[0]?.value);
 }
 
 /** Makes a table or an index, unless it is there. */

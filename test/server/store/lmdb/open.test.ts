@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { version } from '../../../../src/base/version.js';
 import { openParts } from '../../../../src/server/store/lmdb/parts.js';
 import { STORE_VERSION } from '../../../../src/server/store/lmdb/tables.js';
 import { commit } from '../../../../src/server/store/lmdb/writes/commit.js';
@@ -6,15 +7,19 @@ import { temporaryFolder } from '../../../harness/temporary-folder.js';
 import { temporaryStore } from './temporary-store.js';
 
 describe('a store', () => {
-  it('of a newer version is refused with advice, and is not changed', async () => {
+  it.each([
+    ['9.1.0', 'of Ballast 9.1.0', 'serve it with Ballast 9.1.0 or later'],
+    [null, 'of a newer Ballast', 'serve it with a newer Ballast'],
+  ])('of a newer version is refused with advice, and is not changed (%s)', async (program, writer, advice) => {
     const folder = temporaryFolder();
     const store = openParts(folder);
     expect(store.meta.get('version')).toBe(STORE_VERSION);
     store.meta.putSync('version', STORE_VERSION + 1);
+    if (program !== null) store.values.putSync('program', program);
     await store.root.close();
     const sentence =
-      `cannot open the store in ${folder}: it has version ${STORE_VERSION + 1}, ` +
-      `and this Ballast reads version ${STORE_VERSION}: run "ballast export" with the Ballast that wrote it, and "ballast import" into an empty folder`;
+      `cannot open the store in ${folder}: it has version ${STORE_VERSION + 1} ${writer}, and this Ballast ${version} reads version ${STORE_VERSION}: ` +
+      `${advice}, or restore the backup from before the upgrade; see src/docs/operate/upgrading.md`;
     expect(() => openParts(folder)).toThrow(sentence);
     expect(() => openParts(folder)).toThrow(sentence);
   });
