@@ -22,7 +22,7 @@ const DEPLOYED = [...COMPOSED, 'haproxy.cfg', 'ballast.service'];
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = new Command('npm run release --')
   .description(
-    'Make what is published of a version: archives of the server for Linux on x64 and arm64, an image for both, the chart, files for Docker Compose, the packages of "npm run packages", notes, SHA256SUMS, and the commands that publish them. The tree must be clean, and package.json, the chart, the files for Docker Compose and the changelog must have the version. The same commit gives the same bytes. Needs the registry of npm, a mirror of Debian, GNU tar, gzip and xz.',
+    'Make what is published of a version: archives of the server for Linux on x64 and arm64, an image for both, the chart, files for Docker Compose, the packages of "npm run packages", notes, SHA256SUMS, and the commands that publish them. The tree must be clean, and package.json, the chart, the files for Docker Compose, the changelog and the fixtures of upgrades must have the version. The same commit gives the same bytes. Needs the registry of npm, a mirror of Debian, GNU tar, gzip and xz.',
   )
   .argument('<version>', 'the version, as in package.json')
   .argument('[folder]', 'where to write the files: an empty folder', 'release')
@@ -39,6 +39,7 @@ const obstacles = obstaclesOf(version, {
   chart: read('scripts/deploy/helm/ballast/Chart.yaml'),
   compose: COMPOSED.map(name => read(join('scripts/deploy', name))),
   changelog,
+  fixtures: readdirSync(join(root, 'test/upgrade/fixtures')),
   changes: git('status', '--porcelain'),
   files: readdirSync(folder),
 });

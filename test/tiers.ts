@@ -18,6 +18,7 @@ export const SLOW = [
   'test/server/http/huge-suites.test.js',
   'test/server/process/{restart,snapshots}.test.js',
   'test/server/api/large-suites.test.js',
+  'test/upgrade/folder.test.js',
 ];
 
 /** Tests of the dashboard in Chromium. */
@@ -44,6 +45,9 @@ export const SHARED = ['test/server/api/**/*.test.js', 'test/server/engine/proof
 
 /** The test of a large database. */
 export const LARGE = ['test/server/store/postgresql/growth.test.js'];
+
+/** The test of databases that other versions wrote. */
+export const UPGRADED = ['test/upgrade/database.test.js'];
 
 /** Tests about counts and memory of one server. */
 export const UNSHARED = [

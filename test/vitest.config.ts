@@ -3,7 +3,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { chromiumPath } from '../scripts/chromium.js';
 import { loadUwebsockets } from '../src/server/http/uwebsockets/load.js';
 import { installedPrograms } from './testbed/postgresql.js';
-import { BROWSER, LARGE, LONG, SHARED, SLOW, STORE, UNSHARED, WITHOUT_BROWSER } from './tiers.js';
+import { BROWSER, LARGE, LONG, SHARED, SLOW, STORE, UNSHARED, UPGRADED, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
   () => true,
@@ -14,7 +14,7 @@ const tier = (name: string, test: TestProjectInlineConfiguration['test']): TestP
   extends: true,
   test: { name, ...test },
 });
-const fast = { exclude: [...STORE, ...SLOW, ...LONG, ...BROWSER], setupFiles: ['test/no-processes.js'] };
+const fast = { exclude: [...STORE, ...SLOW, ...LONG, ...BROWSER, ...UPGRADED], setupFiles: ['test/no-processes.js'] };
 const startPostgresql = { globalSetup: 'test/postgresql-cluster.js' };
 const tiers = [
   tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
@@ -25,7 +25,7 @@ const tiers = [
 const overNode = tier('fast over node:http', { ...fast, include: ['test/server/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } });
 /** Tests a second time, with the store in PostgreSQL. */
 const onPostgresql = [
-  tier('postgresql', { include: [...UNSHARED, ...LARGE], env: { BALLAST_TEST_SERVERS: '1' }, ...startPostgresql }),
+  tier('postgresql', { include: [...UNSHARED, ...LARGE, ...UPGRADED], env: { BALLAST_TEST_SERVERS: '1' }, ...startPostgresql }),
   tier('two servers', { include: SHARED, exclude: UNSHARED, env: { BALLAST_TEST_SERVERS: '2' }, ...startPostgresql }),
 ];
 /** Tests that `npm test` leaves to `npm run test:long`. */

@@ -6,6 +6,8 @@ interface Source {
   chart: string;
   compose: readonly string[];
   changelog: string;
+  /** The versions whose stores are kept for the tests of upgrades. */
+  fixtures: readonly string[];
   /** What "git status --porcelain" prints. */
   changes: string;
   /** What the folder of the release has already. */
@@ -13,7 +15,7 @@ interface Source {
 }
 
 /** Says why a version cannot be made, and what to do, a sentence for each reason. */
-export function obstaclesOf(version: string, { package: own, chart, compose, changelog, changes, files }: Source): string[] {
+export function obstaclesOf(version: string, { package: own, chart, compose, changelog, fixtures, changes, files }: Source): string[] {
   const charts = ['version', 'appVersion'].map(name => new RegExp(`^${name}: (\\S+)$`, 'm').exec(chart)?.[1] ?? 'none');
   return [
     !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version) && 'it is no semantic version, such as 1.2.3',
@@ -23,6 +25,8 @@ export function obstaclesOf(version: string, { package: own, chart, compose, cha
     !compose.every(text => text.includes(` image: ballast:${version}\n`)) &&
       `compose.yaml and compose.database.yaml do not both have "image: ballast:${version}"; set it in scripts/deploy`,
     sectionOf(version, changelog) === null && `src/docs/reference/changelog.md has no section "## ${version}"; write what changed`,
+    !fixtures.includes(version) &&
+      `test/upgrade/fixtures has no stores of it, with which later versions are tested; make them with "npm run fixture", and commit them`,
     changes !== '' && `the tree has changes that are not committed: ${changes.split('\n')[0]!.trim()}; commit or remove them`,
     files.length > 0 && `its folder has files already, such as ${files[0]}; remove them, or name another folder`,
   ].filter(each => each !== false);

@@ -16,7 +16,7 @@ export async function problemsIn(dataDir: string): Promise<string[]> {
   return sentences;
 }
 
-async function problemsInDatabase(url: string): Promise<string[]> {
+export async function problemsInDatabase(url: string): Promise<string[]> {
   const database = new Database({ url, connections: 1 });
   const sentences: string[] = [];
   for await (const problem of problemsOfDatabase(database, () => {})) sentences.push(sentenceOf(problem));

