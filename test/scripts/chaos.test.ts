@@ -25,8 +25,8 @@ it.for<[name: string, does: string, args: string, report: RegExp]>([
   [
     'outages',
     'takes the database from two servers, and reports that nothing was lost',
-    '--only crash cut --seconds 1',
-    /^crash: database crashed .*\ncut: \d+ connections cut .*\n2 cases \(seed 5\): nothing acknowledged was lost, and the store is sound\n$/,
+    '--only crash cut upgrade --seconds 1',
+    /^crash: database crashed .*\ncut: \d+ connections cut .*\nupgrade: \d+ servers .*\n3 cases \(seed 5\): nothing acknowledged was lost, and the store is sound\n$/,
   ],
   [
     'power-cuts',

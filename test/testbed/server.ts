@@ -8,6 +8,8 @@ import { TOKEN } from './client.js';
 export const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
 export interface ServerOptions {
+  /** The command of another version of the program; by default this one. It gets no arguments of Node. */
+  program?: readonly string[] | undefined;
   nodeArgs?: readonly string[];
   /** The folder for CPU profiles of the server. */
   cpuProf?: string | undefined;
@@ -47,6 +49,7 @@ export interface Server {
 
 /** Runs `serve` in a process of its own, which is killed when this one exits. Resolves when the server listens, on a free port of loopback. */
 export async function startServer({
+  program,
   nodeArgs = [],
   cpuProf,
   under = [],
@@ -61,8 +64,8 @@ export async function startServer({
   const folder = dataDir ?? temporaryFolder();
   const profile = cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
   const place = database === undefined ? ['--data-dir', folder] : [];
-  const serve = [MAIN, 'serve', '--port', '0', ...place, '--log-level', 'warn', ...flags];
-  const [command, ...args] = [...under, process.execPath, ...nodeArgs, ...profile, ...serve];
+  const serve = ['serve', '--port', '0', ...place, '--log-level', 'warn', ...flags];
+  const [command, ...args] = [...under, ...(program ?? [process.execPath, ...nodeArgs, ...profile, MAIN]), ...serve];
   const from = performance.now();
   const child: ChildProcess = killAtExit(
     spawn(command!, args, {

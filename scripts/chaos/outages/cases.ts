@@ -3,7 +3,7 @@ import { statement } from '../../../test/testbed/postgresql.js';
 import { pick } from '../../../test/testbed/random.js';
 import { invariant } from '../invariants.js';
 import type { Nodes } from './nodes.js';
-import { Stage, type StageOptions } from './stage.js';
+import { OLDER_RELEASE, Stage, type StageOptions } from './stage.js';
 import { startTogether } from './start-together.js';
 
 /** A case: something is done to two servers and their database while nodes use them. It returns what was done, and what was measured. */
@@ -153,6 +153,23 @@ export const cases = {
     stage.nodes.isDoubling = true;
     await sleep(1000 * seconds);
     return 'each request sent to both';
+  }),
+  upgrade: onStage({ hasClients: true, isUpgraded: true }, async (stage, seconds) => {
+    const until = performance.now() + 1000 * seconds;
+    let upgrades = 0;
+    let longest = 0;
+    do {
+      for (const i of stage.servers.keys()) {
+        await sleep(PLAYED_MILLISECONDS / 2 + PLAYED_MILLISECONDS * stage.random());
+        longest = Math.max(longest, await stage.upgrade(i));
+        upgrades += 1;
+      }
+    } while (performance.now() < until);
+    // The old processes go on while the first new one adds to the tables.
+    await stage.addToTables();
+    await sleep(PLAYED_MILLISECONDS);
+    const from = process.env[OLDER_RELEASE] ?? 'this version';
+    return `${upgrades} servers of ${from} stopped and started again as this one, each in at most ${Math.round(longest)} ms, then tables grew`;
   }),
   'clocks 30 s apart': onClocks(30),
   'a clock an hour ahead': onClocks(3600),

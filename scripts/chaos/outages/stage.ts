@@ -1,11 +1,13 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresqlStore } from '../../../src/server/store/postgresql/store.js';
 import { removeFolder, temporaryFolder } from '../../../test/testbed/cleanup.js';
 import { headers } from '../../../test/testbed/client.js';
 import { QUEUE } from '../../../test/testbed/node-process.js';
-import { Cluster, createDatabase, STANDBY, statement } from '../../../test/testbed/postgresql.js';
+import { ADD_COLUMNS, Cluster, createDatabase, STANDBY, statement } from '../../../test/testbed/postgresql.js';
 import { type Random, seededRandom } from '../../../test/testbed/random.js';
 import { type Server, startServer } from '../../../test/testbed/server.js';
 import { AnswerLog } from '../answer-log.js';
@@ -28,7 +30,12 @@ export interface StageOptions {
   flags?: readonly string[];
   /** CI runs are played with the real client, too. */
   hasClients?: true;
+  /** The servers are of an older release at first, if one is named: see OLDER_RELEASE. */
+  isUpgraded?: true;
 }
+
+/** The variable that names the unpacked archive of a release, from which servers are upgraded to this version. */
+export const OLDER_RELEASE = 'OLDER_RELEASE';
 
 const DATABASE = 'ballast';
 const SERVERS = 2;
@@ -44,8 +51,10 @@ export class Stage {
   readonly #played: Build[] = [];
   #ciRuns = 0;
   #hasEnded = false;
-  /** Rejects when a server ends. */
+  /** Rejects when a server ends that was not told to. */
   readonly #serverEnd: Promise<never>;
+  readonly #failServer: (error: unknown) => void;
+  readonly #replaced = new Set<Server>();
   /** Builds that began before that time may have lost what was acknowledged. */
   lossUntil = -Infinity;
 
@@ -56,11 +65,16 @@ export class Stage {
     /** The first of them serves. */
     readonly clusters: readonly Cluster[],
     readonly proxy: DatabaseProxy | null,
-    readonly servers: readonly Server[],
+    readonly servers: Server[],
+    /** The URL of the database, for servers. */
+    readonly database: string,
     readonly nodes: Nodes,
   ) {
-    this.#serverEnd = Promise.race(servers.map(unexpectedEnd));
+    let fail!: (error: unknown) => void;
+    this.#serverEnd = new Promise((_, reject) => (fail = reject));
     this.#serverEnd.catch(() => {});
+    this.#failServer = fail;
+    for (const server of servers) this.#watch(server);
   }
 
   static async open(options: StageOptions, seed: number): Promise<Stage> {
@@ -83,14 +97,13 @@ export class Stage {
     const clocks = temporaryFolder();
     const starts = Array.from({ length: SERVERS }, (_, i) =>
       startServer({
-        database,
-        flags: ['--workers', '1', ...(options.flags ?? [])],
-        keepsLog: true,
+        ...settingsOfServer(options, database),
+        program: options.isUpgraded && olderProgram(),
         nodeArgs: options.clocks ? clockArguments(join(clocks, String(i)), options.clocks[i]!) : [],
       }),
     );
     const servers = await Promise.all(starts);
-    return new Stage(options, seed, random, clusters, proxy, servers, new Nodes(servers, seededRandom(seed + 2)));
+    return new Stage(options, seed, random, clusters, proxy, servers, database, new Nodes(servers, seededRandom(seed + 2)));
   }
 
   /** Has nodes use the servers while something is done to these, and until what they began has ended. Then checks everything. */
@@ -110,6 +123,31 @@ export class Stage {
     } finally {
       this.#hasEnded = true;
     }
+  }
+
+  /**
+   * Stops a server, and starts this version in its place. The balancer hears of its end from the first connection that is refused. Returns how
+   * long it took.
+   */
+  async upgrade(i: number): Promise<number> {
+    const old = this.servers[i]!;
+    const from = performance.now();
+    this.#replaced.add(old);
+    old.child.kill('SIGTERM');
+    await refusesConnections(old);
+    this.nodes.down.add(old);
+    const code = await old.ended;
+    if (code !== 0) throw new Violation(`server ${i} ended with ${code ?? old.child.signalCode} when it was asked to stop`);
+    const server = await startServer(settingsOfServer(this.options, this.database));
+    this.servers[i] = server;
+    this.#watch(server);
+    return performance.now() - from;
+  }
+
+  /** Does to the database what the first process of a newer version could do. */
+  async addToTables(): Promise<void> {
+    const url = this.clusters[0]!.url.replace(/[^/]*$/, DATABASE);
+    await statement(url, ADD_COLUMNS);
   }
 
   async startPrimary(): Promise<void> {
@@ -188,6 +226,12 @@ export class Stage {
     }
   }
 
+  #watch(server: Server): void {
+    unexpectedEnd(server, this.servers.indexOf(server)).catch((error: unknown) => {
+      if (!this.#replaced.has(server)) this.#failServer(error);
+    });
+  }
+
   #isChecked(commit_hash: string): boolean {
     return this.#begun.get(commit_hash)! > this.lossUntil;
   }
@@ -208,6 +252,33 @@ export class Stage {
 
 const settingsOf = ({ standby }: StageOptions): Record<string, string> =>
   standby === 'synchronous' ? { synchronous_standby_names: STANDBY } : {};
+
+const settingsOfServer = ({ flags = [] }: StageOptions, database: string) => ({
+  database,
+  flags: ['--workers', '1', ...flags],
+  keepsLog: true,
+});
+
+/** The command of the older release; undefined: none is named. */
+function olderProgram(): readonly string[] | undefined {
+  const folder = process.env[OLDER_RELEASE];
+  return folder ? [join(folder, 'ballast')] : undefined;
+}
+
+/** Resolves when a server takes no connection any more. */
+async function refusesConnections({ url }: Server): Promise<void> {
+  const { hostname, port } = new URL(url);
+  for (;;) {
+    const socket = connect({ host: hostname, port: Number(port) });
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (!isOpen) return;
+    await sleep(5);
+  }
+}
 
 /** Rejects when a server ends, and says how. */
 async function unexpectedEnd({ child, ended, stderr }: Server, i: number): Promise<never> {
