@@ -1,17 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { type Browser, chromium } from 'playwright-core';
 import type { BuildLine, BuildLines } from '../src/protocol/answers/trends.js';
 import { chromiumPath } from './chromium.js';
-import { type Demo, openDemo } from './demo/open-demo.js';
+import type { Demo } from './demo/open-demo.js';
+import { openStoppedDemo, STOPPED_AT } from './demo/stopped-demo.js';
 
 /** Makes the pictures of the guide of the dashboard from the demo, at a fixed time. */
 
-/** A Thursday. */
-const NOW = Date.UTC(2026, 10, 19, 15, 20);
+const DAYS = 62;
 const IMAGES = fileURLToPath(new URL('../../src/docs/images', import.meta.url));
 
 interface Shot {
@@ -45,8 +44,7 @@ new Command('npm run screenshots --')
 
 async function screenshots(): Promise<void> {
   if (!chromiumPath) throw new Error('cannot make pictures: no Chromium is in PATH; "apt-get install chromium" installs it');
-  const dataDir = mkdtempSync(join(tmpdir(), 'ballast-screenshots-'));
-  const demo = await openDemo({ dataDir, port: 0, seed: 1, days: 62, now: NOW, clock: () => NOW, isExact: true });
+  const demo = await openStoppedDemo(DAYS);
   const browser = await chromium.launch({ executablePath: chromiumPath, chromiumSandbox: process.getuid!() !== 0 });
   try {
     mkdirSync(IMAGES, { recursive: true });
@@ -54,7 +52,6 @@ async function screenshots(): Promise<void> {
   } finally {
     await browser.close();
     await demo.close();
-    rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -62,7 +59,7 @@ async function takeAll(browser: Browser, { url, link, projects }: Demo): Promise
   const build = await worstBuild(url, projects.find(({ name }) => name === 'web-rspec')!.token);
   const context = await browser.newContext({ baseURL: url, timezoneId: 'UTC', locale: 'en-GB', reducedMotion: 'reduce' });
   const tab = await context.newPage();
-  await tab.clock.setFixedTime(NOW);
+  await tab.clock.setFixedTime(STOPPED_AT);
   await tab.goto(link);
   await tab.getByRole('navigation', { name: 'Ballast' }).waitFor();
   for (const { name, width, height, isDark, path, ready } of shots) {
