@@ -14,7 +14,7 @@ export interface Address {
 const listeners = new Set<() => void>();
 let shown = '';
 const announce = () => {
-  shown = withoutHash(location.href);
+  shown = here();
   for (const listener of listeners) listener();
 };
 
@@ -66,11 +66,11 @@ export function useTitle(subject: string | null): void {
 /** Makes back and forward, and links to pages of the dashboard, change the address without a new document. */
 export function startRouter(): void {
   startVisits();
-  shown = withoutHash(location.href);
+  shown = here();
   addEventListener('popstate', () => {
     leaveVisit();
     returnToVisit();
-    if (withoutHash(location.href) !== shown) returns += 1;
+    if (here() !== shown) returns += 1;
     announce();
   });
   document.addEventListener('click', event => {
@@ -79,10 +79,11 @@ export function startRouter(): void {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || link.target !== '' || link.hasAttribute('download')) return;
     if (link.origin !== location.origin || /^\/(v1|v2|dashboard|assets)\//.test(link.pathname)) return;
     // The browser itself scrolls to an anchor of this document.
-    if (link.hash !== '' && withoutHash(link.href) === withoutHash(location.href)) return;
+    if (link.hash !== '' && link.pathname + link.search === here()) return;
     event.preventDefault();
     navigate(link.pathname + link.search + link.hash);
   });
 }
 
-const withoutHash = (address: string) => address.split('#', 1)[0]!;
+/** The address without the anchor. */
+const here = () => location.pathname + location.search;
