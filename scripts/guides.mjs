@@ -4,12 +4,13 @@ import { Marked } from 'marked';
 
 /**
  * Renders the guides of the index in README.md, in its order: {name, group, title, about, text, html}. All are served from one folder: a link
- * between guides leads to NAME.md in the Markdown (`text`), and to /docs/NAME in the HTML. Raw HTML is shown as text, and a picture that is not
+ * between guides leads to NAME.md in the Markdown (`text`), and to the address of the guide in the HTML. Raw HTML is shown as text, and a picture that is not
  * among `pictures` as its description.
  *
  * @param pictures by name as in ../images/NAME: {path, width, height}
+ * @param addressOf the address of a guide by its name; undefined: of their index
  */
-export function renderGuides(root, pictures) {
+export function renderGuides(root, pictures, addressOf = name => (name === undefined ? '/docs' : `/docs/${name}`)) {
   const [, index] = readFileSync(join(root, 'README.md'), 'utf8').split(/^## Guides$/m);
   const guides = [];
   let group = '';
@@ -18,19 +19,19 @@ export function renderGuides(root, pictures) {
     const [, title, path, name, about] = /^\| \[(.+?)\]\((src\/docs\/[\w-]+\/([\w-]+)\.md)\) \| (.+) \|$/.exec(line) ?? [];
     if (name === undefined) continue;
     const text = readFileSync(join(root, path), 'utf8').replace(/\]\(\.\.\/[\w-]+\/([\w-]+\.md)/g, ']($1');
-    guides.push({ name, group, title, about, text, html: render(text, pictures) });
+    guides.push({ name, group, title, about, text, html: render(text, pictures, addressOf) });
   }
   return guides;
 }
 
-function render(markdown, pictures) {
+function render(markdown, pictures, addressOf) {
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text }) {
         return `<h${depth} id="${escaped(anchor(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       link({ href, tokens }) {
-        return `<a href="${escaped(target(href))}">${this.parser.parseInline(tokens)}</a>`;
+        return `<a href="${escaped(target(href, addressOf))}">${this.parser.parseInline(tokens)}</a>`;
       },
       html: ({ text }) => escaped(text),
       image({ href, text }) {
@@ -53,11 +54,11 @@ function anchor(heading) {
     .replaceAll(' ', '-');
 }
 
-function target(href) {
+function target(href, addressOf) {
   if (/^(https?:\/\/|#)/.test(href)) return href;
   const [, name, hash = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
   // Other files of the source, such as README.md, are not served.
-  return name === undefined ? '/docs' : `/docs/${name}${hash}`;
+  return addressOf(name) + hash;
 }
 
 function escaped(text) {

@@ -22,7 +22,7 @@ const DEPLOYED = [...COMPOSED, 'haproxy.cfg', 'ballast.service'];
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = new Command('npm run release --')
   .description(
-    'Make what is published of a version: archives of the server for Linux on x64 and arm64, an image for both, the chart, files for Docker Compose, the packages of "npm run packages", notes, SHA256SUMS, and the commands that publish them. The tree must be clean, and package.json, the chart, the files for Docker Compose, the changelog and the fixtures of upgrades must have the version. The same commit gives the same bytes. Needs the registry of npm, a mirror of Debian, GNU tar, gzip and xz.',
+    'Make what is published of a version: archives of the server for Linux on x64 and arm64, an image for both, the chart, files for Docker Compose, the packages of "npm run packages", the site of "npm run site", notes, SHA256SUMS, and the commands that publish them. The tree must be clean, and package.json, the chart, the files for Docker Compose, the changelog and the fixtures of upgrades must have the version. The same commit gives the same bytes. Needs the registry of npm, a mirror of Debian, GNU tar, gzip and xz.',
   )
   .argument('<version>', 'the version, as in package.json')
   .argument('[folder]', 'where to write the files: an empty folder', 'release')
@@ -77,6 +77,9 @@ try {
 }
 tar(join(folder, `ballast-chart-${version}.tgz`), { folder: join(root, 'scripts/deploy/helm'), names: ['ballast'], time });
 for (const name of DEPLOYED) copyFileSync(join(root, 'scripts/deploy', name), join(folder, name));
+process.stderr.write('release: recording the demo ...\n');
+execFileSync(process.execPath, [join(root, 'dist/scripts/site.js'), join(folder, 'site')], { stdio: ['ignore', 'ignore', 'inherit'] });
+tar(join(folder, `ballast-${version}-site.tar.gz`), { folder, names: ['site'], time });
 writeFileSync(join(folder, 'NOTES.md'), notesOf(version, changelog));
 const names = writeChecksums(folder);
 writeFileSync(join(folder, 'PUBLISH.md'), publishing(version, commit, names));
