@@ -1,8 +1,16 @@
+import { createHash } from 'node:crypto';
 import { keyOf } from '../../src/dashboard/site/packs.js';
 import type { Demo } from '../demo/open-demo.js';
 
 /** Ids of builds and of CI runs that an answer names: links may lead to them. */
 const IDS = /"(?:build_id|ci_run_id)":"([^"]+)"/g;
+
+/** The address of the server in what is recorded: the commands of the set-up page have it. */
+const SERVER = 'https://ballast.example.com';
+/** A CI run with the name that its CI system gave it. */
+const CI_RUN = /"ci_run_id":"([^"]+)","ci_run":"([^"]+)"/g;
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** An answer of a server below /v1 or /dashboard. */
 export interface Recorded {
@@ -13,7 +21,8 @@ export interface Recorded {
 /** Asks the server of a demo as its pages do, and keeps what it answers. */
 export class Recorder {
   /** By their keys, see keyOf. */
-  readonly answers = new Map<string, Promise<Recorded>>();
+  readonly #answers = new Map<string, Promise<Recorded>>();
+  readonly #ids = new Map<string, string>();
   readonly #url: string;
   readonly #cookie: string;
 
@@ -37,10 +46,27 @@ export class Recorder {
   /** Asks once for a path of the dashboard, or of the API about a project. Null: the server refused. */
   async ask<T extends object>(path: string, project: number | null = null): Promise<T | null> {
     const key = keyOf(String(project ?? ''), path);
-    const recorded = this.answers.get(key) ?? this.#get(path, project);
-    this.answers.set(key, recorded);
+    const recorded = this.#answers.get(key) ?? this.#get(path, project);
+    this.#answers.set(key, recorded);
     const { status, answer } = await recorded;
     return status === 200 ? (answer as T) : null;
+  }
+
+  /** Has a build or a CI run the id that its name gives in every recording, in the place of the random one that the server drew. */
+  rename(id: string, name: readonly unknown[]): void {
+    const digest = createHash('sha256').update(JSON.stringify(name)).digest('hex');
+    this.#ids.set(id, digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5'));
+  }
+
+  /** All answers by their keys, in the order of these. */
+  async recorded(): Promise<[key: string, recorded: Recorded][]> {
+    const renamed = (text: string) => text.replace(UUID, id => this.#ids.get(id) ?? id).replaceAll(this.#url, SERVER);
+    const all = await Promise.all([...this.#answers].map(async ([key, recorded]) => [key, await recorded] as const));
+    for (const [key, { answer }] of all)
+      for (const [, id, ciRun] of JSON.stringify(answer).matchAll(CI_RUN)) this.rename(id!, [key.split(' ')[0], ciRun]);
+    return all
+      .map(([key, recorded]): [string, Recorded] => [renamed(key), JSON.parse(renamed(JSON.stringify(recorded))) as Recorded])
+      .sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
   async #get(path: string, project: number | null): Promise<Recorded> {

@@ -11,8 +11,6 @@ import { usualNodeTotal } from '../../src/protocol/usual-nodes.js';
 import type { Demo } from '../demo/open-demo.js';
 import { idsIn, type Recorded, Recorder } from './recorder.js';
 
-/** Where the commands of the set-up page would reach a server. */
-const SERVER = 'https://ballast.example.com';
 /** Requests of so many pages are on their way at the same time. */
 const AT_ONCE = 4;
 /** Files of one request of a list. */
@@ -29,9 +27,8 @@ export async function recordDemo(demo: Pick<Demo, 'url' | 'link'>): Promise<[key
   await recorder.ask('/dashboard/projects');
   for (const project of session.projects) await new ProjectRecording(recorder, project).record();
   // A reader is offered nothing that changes something.
-  Object.assign(session, { role: 'reader', has_password: false, url: SERVER });
-  const answers = await Promise.all([...recorder.answers].map(async ([key, recorded]) => [key, await recorded] as [string, Recorded]));
-  return answers.sort(([a], [b]) => (a < b ? -1 : 1));
+  Object.assign(session, { role: 'reader', has_password: false });
+  return recorder.recorded();
 }
 
 /** The pages of a project. */
@@ -63,6 +60,8 @@ class ProjectRecording {
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const lines: BuildLines = (await this.#ask<BuildLines>(path, { cursor }))!;
       builds.push(...lines.builds);
+      for (const { build_id, commit_hash, branch, node_total } of lines.builds)
+        if (build_id !== null) this.#recorder.rename(build_id, [this.#project.name, commit_hash, branch, node_total]);
       cursor = lines.next;
     }
     await this.#ask(path, { limit: 20 });

@@ -31,15 +31,22 @@ export async function emptyProject({ url, store }: Served, called = `project-${+
   return { id, name, client: new Client(url, token) };
 }
 
-/** Creates a project with the end-to-end builds of the demo in the last days before the time of its server. One is running. */
-export async function demoProject(server: Served, days = 2): Promise<BrowsedProject> {
-  const project = await emptyProject(server);
+/**
+ * Creates a project with the end-to-end builds of the demo in the last days before the time of its server. One is running.
+ *
+ * @param isExact see Past
+ */
+export async function demoProject(
+  server: Served,
+  { days = 2, isExact = false, called = undefined as string | undefined } = {},
+): Promise<BrowsedProject> {
+  const project = await emptyProject(server, called);
   const kind = projects.find(({ mode, nodes }) => mode === 'queue' && nodes === 8)!;
   const calendar = new Calendar(kind, 1, NOW, days);
   const { store } = server;
   const summaryOf = (build: Build, at: number) => reads.buildSummary(store, { build, at });
   const summaries = new Summaries(store, summaryOf, calendar.now);
-  await playPast({ store, project: project.id, pullCost: 20_000, clock: { millis: 0 }, summaries }, calendar);
+  await playPast({ store, project: project.id, pullCost: 20_000, clock: { millis: 0 }, summaries, isExact }, calendar);
   await summaries.end();
   return project;
 }

@@ -7,23 +7,29 @@ import { makeSite } from '../../scripts/site/make-site.js';
 import { recordDemo } from '../../scripts/site/recording.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { expectAccessible, loadAxe } from './accessibility.js';
-import { demoProject, demoServer, endedBuild } from './demo-project.js';
-import { operatorLink } from './operator.js';
+import { demoProject, demoServer } from './demo-project.js';
+import { operatorLink, type Served } from './operator.js';
 import { openTab } from './tab.js';
 
 const server = demoServer();
+const other = demoServer();
+
+const DEMO = { days: 1, isExact: true, called: 'e2e' };
 
 describe('the site, from its folder', () => {
   let folder: string;
   let start: string;
   let build: string;
   let remove = () => {};
+  let recorded: Awaited<ReturnType<typeof recordDemo>>;
+  const record = async ({ url, store }: Served) => recordDemo({ url, link: await operatorLink({ url, store }) });
   beforeAll(async () => {
     folder = temporaryFolder(end => (remove = end));
-    const project = await demoProject(server, 1);
+    const project = await demoProject(server, DEMO);
+    recorded = await record(server);
     start = `/p/${project.name}`;
-    build = `${start}/builds/${await endedBuild(project)}`;
-    await makeSite(folder, await recordDemo({ url: server.url, link: await operatorLink(server) }), server.now);
+    build = start + /\/builds\/[\w-]+/.exec(recorded.find(([key]) => key.endsWith('/comparison'))![0])![0];
+    await makeSite(folder, recorded, server.now);
   });
   afterAll(() => remove());
 
@@ -37,9 +43,20 @@ describe('the site, from its folder', () => {
     tab.on('request', request => {
       if (!request.url().startsWith(`${pathToFileURL(folder).href}/`)) foreign.push(request.url());
     });
-    tab.on('requestfailed', request => void foreign.push(request.url()));
+    tab.on('requestfailed', request => {
+      // A page that is left ends its requests.
+      if (request.failure()?.errorText !== 'net::ERR_ABORTED') foreign.push(request.url());
+    });
     return { tab, foreign };
   }
+
+  it('is the same each time', async () => {
+    await demoProject(other, DEMO);
+    const again = new Map(await record(other));
+    const differing = recorded.filter(([key, answer]) => JSON.stringify(again.get(key)) !== JSON.stringify(answer));
+    expect(differing.map(([key]) => key)).toEqual([]);
+    expect(again.size).toBe(recorded.length);
+  });
 
   it('has no link that leads nowhere between its guides, and none to a server', () => {
     const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.html'));
