@@ -145,6 +145,7 @@ const foreignFlags = [
   '--test-list',
   '--showConfig',
   '--test-list-invert',
+  '--cov-append',
 ];
 /** Flags that a plugin adds to a test runner. */
 const pluginFlags = listed(readFileSync(join(root, 'src/node/runners/pytest/ballast_pytest.py'), 'utf8'), /addoption\(\s*"(--[a-z-]+)"/g);

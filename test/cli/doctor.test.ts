@@ -132,18 +132,23 @@ const FLAGS = [
 ];
 const RUN_OF_GITLAB: Expected = ['identity.build_id', 'ok', 'CI run 9131 (CI_PIPELINE_ID)'];
 
-/** The recipes of the guide, by their first words. */
-const recipes = [
-  ...readFileSync(join(root, 'src/docs/connect/runners.md'), 'utf8').matchAll(
-    /^node (?:\.\.\/)?ballast\.mjs queue (?:.*\n)+?(?=\n|#|```)/gm,
-  ),
-].map(([recipe]): Situation => {
-  const command = recipe.slice(recipe.indexOf(' -- ') + 4).replace(/ < \w+\.txt/, '');
-  const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
-    .split('\0')
-    .slice(0, -1);
-  return [`the recipe ${words.join(' ')}`, {}, run(...words)];
-});
+/** The configuration of the guide, in short. */
+const ofEachBatch = withFiles([], { 'jest.config.js': 'module.exports = { coverageDirectory: process.env.BALLAST_BATCH };' });
+
+/** The recipes of the guides, by their first words. */
+const recipes = ['runners', 'coverage'].flatMap(guide =>
+  [
+    ...readFileSync(join(root, `src/docs/connect/${guide}.md`), 'utf8').matchAll(
+      /^node (?:\.\.\/)?ballast\.mjs queue (?:.*\n)+?(?=\n|#|```)/gm,
+    ),
+  ].map(([recipe]): Situation => {
+    const command = recipe.slice(recipe.indexOf(' -- ') + 4).replace(/ < \w+\.txt/, '');
+    const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
+      .split('\0')
+      .slice(0, -1);
+    return [`the recipe ${words.join(' ')}`, guide === 'coverage' ? ofEachBatch : {}, run(...words)];
+  }),
+);
 
 const situations: readonly Situation[] = [
   [
@@ -505,6 +510,92 @@ const situations: readonly Situation[] = [
     { JEST_JUNIT_ADD_FILE_ATTRIBUTE: '' },
     GOOD,
     ['command.jest_junit', 'warning', 'does not write the paths', 'JEST_JUNIT_ADD_FILE_ATTRIBUTE=true'],
+  ],
+  [
+    'jest whose coverage has a threshold, and one file for all batches',
+    withFiles([], { 'jest.config.js': 'module.exports = { coverageThreshold: { global: { lines: 80 } } };' }),
+    run(...JEST, '--coverage'),
+    ['command.coverage_overwritten', 'warning', 'of the one before', 'the reporter json of Jest'],
+    ['command.coverage_threshold', 'warning', 'jest.config.js has a threshold', 'give --coverageThreshold={}'],
+  ],
+  [
+    'jest whose configuration has a threshold, without coverage',
+    withFiles([], { 'jest.config.js': 'module.exports = { coverageThreshold: { global: { lines: 80 } } };' }),
+    GOOD,
+  ],
+  [
+    'vitest with one blob for all batches, and a threshold',
+    withFiles([], { 'vitest.config.ts': 'export default { test: { coverage: { thresholds: { lines: 80 } } } };' }),
+    run('npx', 'vitest', 'run', '--coverage', '--reporter=blob', '{}'),
+    ['command.coverage_overwritten', 'warning', '', '--outputFile.blob=FILE'],
+    ['command.coverage_threshold', 'warning', 'vitest.config.ts has', '--coverage.thresholds.lines=0'],
+  ],
+  [
+    'vitest with a threshold that is a comment, and coverage in a folder of each batch',
+    withFiles([], { 'vitest.config.ts': '  // thresholds: { lines: 80 }' }),
+    run('sh', '-c', 'npx vitest run --coverage --coverage.reportsDirectory="parts/$BALLAST_BATCH" "$@"', 'sh', '{}'),
+  ],
+  [
+    'Playwright with names of blobs, whose folder it empties',
+    {},
+    run('sh', '-c', 'PLAYWRIGHT_BLOB_OUTPUT_NAME="$BALLAST_BATCH.zip" npx playwright test --reporter blob "$@"', 'sh', '{}'),
+    ['command.coverage_overwritten', 'warning', '', 'PLAYWRIGHT_BLOB_OUTPUT_FILE=FILE'],
+  ],
+  ...[
+    '[pytest]\naddopts = -q\n  --cov=app\n  --cov-fail-under=80\n',
+    '[pytest]\naddopts = --cov\n[coverage:report]\nfail_under = 80\n',
+  ].map(
+    (text): Situation => [
+      `pytest with ${text.replaceAll('\n', ' ')}`,
+      withFiles([], { 'tox.ini': text }),
+      run('pytest', '{}'),
+      ['command.coverage_overwritten', 'warning', '', 'give --cov-append'],
+      ['command.coverage_threshold', 'warning', 'tox.ini has', 'give --cov-fail-under=0'],
+    ],
+  ),
+  [
+    'pytest that adds to its coverage, and has no threshold in this command',
+    withFiles([], { '.coveragerc': '[report]\nfail_under = 80\n' }),
+    run('pytest', '--cov', '--cov-append', '--cov-fail-under=0', '{}'),
+  ],
+  [
+    'SimpleCov with a minimum, and one name for all batches',
+    withFiles([], { 'spec/spec_helper.rb': 'SimpleCov.start { minimum_coverage 80 }' }),
+    [GLOB, ...RSPEC],
+    ['command.coverage_overwritten', 'warning', '', 'command_name'],
+    ['command.coverage_threshold', 'warning', 'spec/spec_helper.rb has', 'lift it where BALLAST_BATCH is set'],
+  ],
+  [
+    'PHPUnit with a file for coverage in its configuration',
+    withFiles([], { 'phpunit.xml.dist': '<phpunit><coverage><report><clover outputFile="clover.xml"/></report></coverage></phpunit>' }),
+    run('vendor/bin/phpunit', '{}'),
+    ['command.coverage_overwritten', 'warning', '', '--coverage-php FILE'],
+  ],
+  [
+    'go test with one profile for all batches',
+    {},
+    run('go', 'test', '-coverprofile=cover.out', '{}'),
+    ['command.coverage_overwritten', 'warning', '', '-coverprofile=FILE'],
+  ],
+  ...(
+    [
+      ['test', []],
+      ['verify', [['command.coverage_threshold', 'warning', 'pom.xml has', 'BALLAST_BATCH']]],
+    ] as [string, Expected[]][]
+  ).map(
+    ([phase, expected]): Situation => [
+      `rules of JaCoCo in mvn ${phase}`,
+      withFiles([], { 'pom.xml': '<plugin><artifactId>jacoco-maven-plugin</artifactId><goals><goal>check</goal></goals></plugin>' }),
+      run('mvn', phase, '-Dsurefire.includesFile={file}'),
+      ...expected,
+    ],
+  ),
+  [
+    'rules of JaCoCo in a build of Gradle',
+    withFiles([], { 'build.gradle': "plugins { id 'jacoco' }\njacocoTestCoverageVerification { violationRules { } }\n" }),
+    run('./gradlew', 'check', '-Dbatch={file}'),
+    ['command.coverage_overwritten', 'warning', '', 'destinationFile'],
+    ['command.coverage_threshold', 'warning', 'build.gradle has', 'BALLAST_BATCH'],
   ],
   [
     'a branch that a checkout without commits does not tell',

@@ -8,6 +8,7 @@ import { findAbove, type ReadCommand, type Runner, readCommand } from '../client
 import { isFile, relativeToCwd } from '../client/test-files.js';
 import { pieceSupport } from '../pieces/runners.js';
 import { flagFindings } from './command-flags.js';
+import { coverageFindings } from './coverage.js';
 import { type Finding, fine, problem, warning } from './finding.js';
 
 /** A command, and what it is to run. */
@@ -38,6 +39,7 @@ export function checkCommand(question: CommandQuestion): Finding[] {
     ...runnerFindings(checked),
     ...shellFindings(checked),
     ...reportFindings(checked),
+    ...coverageFindings(checked),
   ];
   return findings.length > 0
     ? findings
