@@ -560,7 +560,7 @@ const situations: readonly Situation[] = [
   ],
   [
     'SimpleCov with a minimum, and one name for all batches',
-    withFiles([], { 'spec/spec_helper.rb': 'SimpleCov.start { minimum_coverage 80 }' }),
+    withFiles(['spec/spec_helper.rb'], { 'spec/spec_helper.rb': 'SimpleCov.start { minimum_coverage 80 }' }),
     [GLOB, ...RSPEC],
     ['command.coverage_overwritten', 'warning', '', 'command_name'],
     ['command.coverage_threshold', 'warning', 'spec/spec_helper.rb has', 'lift it where BALLAST_BATCH is set'],
