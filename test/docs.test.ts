@@ -49,6 +49,7 @@ case "$name $1 $2" in
   'ballast split '*) printf 'spec/a_spec.rb\\0spec/b_spec.rb\\0' ;;
   'go list '*) echo example.com/a ;;
   'bazel query '*) echo //a:a_test ;;
+  'npx nx show') echo web ;;
 esac
 if [ "$(wc -l < "$RAN")" -eq "$FAILS" ]; then
   [ "$name $1" = 'curl -fsSO' ] && : > not-fetched
@@ -71,7 +72,7 @@ function run(recipe: string, fails: number): { code: number | null; ran: string[
   const folder = temporaryFolder();
   for (const name of ['bin', 'tests', 'src/test/java/a', 'vendor/bin']) mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(folder, 'src/test/java/a/CartTest.java'), '');
-  for (const name of ['binaries.txt', 'classes.txt']) writeFileSync(join(folder, name), 'a\n');
+  for (const name of ['binaries.txt', 'classes.txt', 'packages.txt']) writeFileSync(join(folder, name), 'a\n');
   const names = ['npx', 'npm', 'node', 'bundle', 'go', 'mvn', 'python3', 'curl', 'bazel', 'cargo', 'dotnet', 'flutter'];
   for (const path of [...names.map(name => `bin/${name}`), 'gradlew', 'vendor/bin/phpunit']) {
     writeFileSync(join(folder, path), STUB);
@@ -146,6 +147,8 @@ const foreignFlags = [
   '--showConfig',
   '--test-list-invert',
   '--cov-append',
+  '--skip-nx-cache',
+  '--affected',
 ];
 /** Flags that a plugin adds to a test runner. */
 const pluginFlags = listed(readFileSync(join(root, 'src/node/runners/pytest/ballast_pytest.py'), 'utf8'), /addoption\(\s*"(--[a-z-]+)"/g);
