@@ -149,6 +149,13 @@ const foreignFlags = [
   '--cov-append',
   '--skip-nx-cache',
   '--affected',
+  '--splits',
+  '--group',
+  '--store-durations',
+  '--timings-type',
+  '--env',
+  '--group-by',
+  '--only-group',
 ];
 /** Flags that a plugin adds to a test runner. */
 const pluginFlags = listed(readFileSync(join(root, 'src/node/runners/pytest/ballast_pytest.py'), 'utf8'), /addoption\(\s*"(--[a-z-]+)"/g);

@@ -29,7 +29,7 @@ interface SetUp {
 async function setUp(): Promise<SetUp> {
   const [server, folder] = [await shared.project(), temporaryFolder()];
   writeFiles(folder, 'src/a.test.js', 'src/b.test.js', 'src/lib/c.test.js');
-  writeFiles(folder, ...['jest', 'vitest', 'playwright', 'mocha', 'cypress'].map(name => `node_modules/.bin/${name}`));
+  writeFiles(folder, ...['jest', 'vitest', 'playwright', 'mocha', 'cypress', 'nx', 'turbo'].map(name => `node_modules/.bin/${name}`));
   writeFiles(folder, 'node_modules/jest-junit/package.json');
   const environment = {
     ...{ GITLAB_CI: 'true', CI_NODE_INDEX: '3', CI_NODE_TOTAL: '8', CI_PIPELINE_ID: '9131', CI_COMMIT_REF_NAME: 'topic' },
@@ -136,7 +136,7 @@ const RUN_OF_GITLAB: Expected = ['identity.build_id', 'ok', 'CI run 9131 (CI_PIP
 const ofEachBatch = withFiles([], { 'jest.config.js': 'module.exports = { coverageDirectory: process.env.BALLAST_BATCH };' });
 
 /** The recipes of the guides, by their first words. */
-const recipes = ['runners', 'coverage'].flatMap(guide =>
+const recipes = ['runners', 'workspaces', 'migration', 'coverage'].flatMap(guide =>
   [
     ...readFileSync(join(root, `src/docs/connect/${guide}.md`), 'utf8').matchAll(
       /^node (?:\.\.\/)?ballast\.mjs queue (?:.*\n)+?(?=\n|#|```)/gm,
@@ -400,6 +400,13 @@ const situations: readonly Situation[] = [
     {},
     run('bundle', 'exec', 'rake', 'knapsack_pro:rspec'),
     ['command.wrapper', 'error', 'divides the tests itself', 'the runner itself'],
+  ],
+  ['the client of Buildkite', {}, run('bktec', 'run'), ['command.wrapper', 'error', 'bktec divides the tests itself', 'the runner itself']],
+  [
+    'cypress-split in the command',
+    {},
+    run('cypress', 'run', '--env', 'split=true', '--spec={,}'),
+    ['command.shards', 'error', 'split=true divides', 'leave it out'],
   ],
   [
     'CircleCI that splits',
@@ -801,7 +808,7 @@ describe('ballast doctor', () => {
       });
   });
 
-  it('reads all recipes of the guide', () => expect(recipes.length).toBeGreaterThanOrEqual(15));
+  it('reads all recipes of the guides', () => expect(recipes.length).toBeGreaterThanOrEqual(19));
 
   it('prints the findings under headings, with what to do below each', async () => {
     const { folder, environment } = await setUp();

@@ -50,6 +50,8 @@ const TRAPS: readonly Trap[] = [
     what: 'has the service of Cypress divide the files of each batch among the nodes, so most of them would silently not run',
     remedy: LEAVE_OUT,
   },
+  // cypress-split reads its settings from --env.
+  { ...SHARDS, of: ['cypress'], words: /^(--env=|-e=)?(.+,)?split=/ },
   // --group of PHPUnit and of runners for jest is a group of tests, not a part of the suite.
   { ...SHARDS, of: ['pytest'], words: /^--group(=|$)/ },
   {
@@ -58,7 +60,7 @@ const TRAPS: readonly Trap[] = [
   },
   {
     id: 'wrapper',
-    words: /^(.*\/)?(knapsack(-pro)?(-\w+)?|knapsack(_pro)?:[\w:]+|split-tests?)$/,
+    words: /^(.*\/)?(knapsack(-pro)?(-\w+)?|knapsack(_pro)?:[\w:]+|split[-_]tests?|bktec)$/,
     level: 'error',
     what: 'divides the tests itself, so files of a batch would silently not run',
     remedy: 'give the command of the runner itself, with {}',
