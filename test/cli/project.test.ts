@@ -43,7 +43,7 @@ describe('project and token commands beside a running server', () => {
     expect((await first.get('/v1/builds')).status).toBe(200);
 
     const listed = (await ballast('token', 'list', 'web shop')).stdout.split('\n');
-    const line = new RegExp(`^([0-9a-f]{12,})\t${AT}\tused ${AT}\tin force\t(.*)$`);
+    const line = new RegExp(`^([0-9a-f]{12,})\t${AT}\tused ${AT}\tin force\tsecret\t(.*)$`);
     expect(listed.map(text => line.exec(text)?.[2])).toEqual(['', 'the new one', undefined]);
     expect(listed.join()).not.toContain(first.token);
     expect(listed.join()).not.toContain(second.token);
@@ -53,7 +53,7 @@ describe('project and token commands beside a running server', () => {
     expect(await first.get('/v1/builds')).toMatchObject(INVALID);
     expect((await second.get('/v1/builds')).json.data).toHaveLength(1);
     expect((await ballast('token', 'list', 'web shop')).stdout).toMatch(
-      new RegExp(`^${id}\t${AT}\tused ${AT}\trevoked ${AT}\t\n[0-9a-f]+\t${AT}\tused ${AT}\tin force\tthe new one\n$`),
+      new RegExp(`^${id}\t${AT}\tused ${AT}\trevoked ${AT}\tsecret\t\n[0-9a-f]+\t${AT}\tused ${AT}\tin force\tsecret\tthe new one\n$`),
     );
 
     // The token itself works as well as its id. Large requests are refused, too.
@@ -63,6 +63,26 @@ describe('project and token commands beside a running server', () => {
     expect(await server.send('/v1/build_subsets', { method: 'POST', body })).toMatchObject(INVALID);
 
     expect((await ballast('project', 'list')).stdout).toMatch(new RegExp(`^default\t${AT}\t1 token\nweb shop\t${AT}\t0 tokens\n`));
+  });
+
+  it('make public tokens, which lists name, and which go with the project', async () => {
+    await createProject('open source');
+    const { stdout } = await ballast('token', 'create', 'open source', '--public', '--name', 'of forks');
+    const client = new Client(server.url, stdout.trim());
+    await record(client);
+    expect((await client.get('/v1/builds')).status).toBe(403);
+    expect((await ballast('token', 'list', 'open source')).stdout).toMatch(/\tin force\tsecret\t\n.*\tin force\tpublic\tof forks\n$/);
+    expect((await ballast('project', 'list')).stdout).toMatch(/\nopen source \(public\)\t.*\t1 token\n$/);
+    for (const args of [
+      ['project', 'rename', 'open source (public)', 'mine'],
+      ['project', 'delete', 'open source (public)', '--confirm', 'open source (public)'],
+      ['project', 'settings', 'open source (public)', 'target=60'],
+    ])
+      expect(await ballast(...args)).toMatchObject({ code: 1, stderr: expect.stringContaining('it is the public side of a project') });
+    expect((await ballast('export')).stdout).not.toContain('(public)');
+    await ballast('project', 'delete', 'open source', '--confirm', 'open source');
+    expect((await ballast('project', 'list')).stdout).not.toContain('open source');
+    expect(await client.post('/v1/build_subsets', {})).toMatchObject(INVALID);
   });
 
   it('rename a project, which keeps its tokens and builds', async () => {
@@ -158,13 +178,13 @@ describe('project and token commands with --json', () => {
     const id12 = expect.stringMatching(/^[0-9a-f]{12}$/) as string;
     const secret = expect.stringMatching(/^[0-9a-f]{32,}$/) as string;
     expect(made).toEqual({ project: 'web', id: id12, token: secret });
-    expect(await json('token', 'create', 'web')).toEqual({ project: 'web', name: null, id: id12, token: secret });
+    expect(await json('token', 'create', 'web')).toEqual({ project: 'web', name: null, is_public: false, id: id12, token: secret });
     const { id } = (await json('token', 'revoke', made.token)) as { id: string };
     expect(id).toBe(made.id);
     const at = expect.stringMatching(new RegExp(`^${AT}$`)) as string;
     expect(await json('project', 'list')).toEqual([{ name: 'web', created_at: at, default_branch: null, tokens: 1 }]);
     const tokens = (await json('token', 'list', 'web')) as { id: string }[];
-    const token = { id: expect.any(String) as string, name: null, created_at: at, used_at: null };
+    const token = { id: expect.any(String) as string, name: null, is_public: false, created_at: at, used_at: null };
     expect(tokens).toEqual(
       expect.arrayContaining([
         { ...token, revoked_at: null },

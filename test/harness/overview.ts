@@ -3,6 +3,7 @@ import type { ProjectOverview } from '../../src/protocol/answers/trends.js';
 /** The overview of a project without builds, unless a test gives others. */
 export const overviewOf = (name: string, more: Partial<ProjectOverview> = {}): ProjectOverview => ({
   id: 1,
+  is_public: false,
   name,
   default_branch: null,
   builds_today: 0,

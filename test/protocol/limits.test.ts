@@ -14,6 +14,12 @@ import { SPARED_PER_CI_RUN } from '../../src/server/engine/ci-run.js';
 import { CI_RUNS_OF_TREE } from '../../src/server/engine/completeness/checkouts.js';
 import { memoryBounds } from '../../src/server/engine/memory-bounds.js';
 import { READ_CASE_BYTES_PER_REQUEST } from '../../src/server/engine/pieces/known-cases.js';
+import {
+  PUBLIC_BYTES_PER_DAY,
+  PUBLIC_PLANS_PER_DAY,
+  PUBLIC_REQUESTS_PER_DAY,
+  PUBLIC_TEST_FILES,
+} from '../../src/server/engine/public-side/allowance.js';
 import { WRONG_SIGN_INS_OF_ALL, WRONG_SIGN_INS_PER_ADDRESS } from '../../src/server/engine/sign-in/password.js';
 import {
   LINKS_PER_PROJECT,
@@ -94,6 +100,10 @@ const rows: Record<string, number[]> = {
   'waiting requests of one project': [WAITING_WHAT_IFS_PER_PROJECT],
   'waiting requests of the pages': [WAITING_PAGES_PER_PROJECT],
   'bytes that a project stores': [Number(dailyBytesPerProject.defaultText)],
+  'requests with [public tokens]': [PUBLIC_REQUESTS_PER_DAY],
+  'bytes of their bodies': [PUBLIC_BYTES_PER_DAY],
+  'queues and splits that they create': [PUBLIC_PLANS_PER_DAY],
+  'test files of a request with a public token': [PUBLIC_TEST_FILES],
   'CI runs that one CI run [proves]': [SPARED_PER_CI_RUN],
   'CI runs of one tree': [CI_RUNS_OF_TREE],
   'free space on the disk': [limits.diskReserveBytes],

@@ -155,8 +155,9 @@ function addTokenCommands(program: Command, addStoreCommand: AddCommand): void {
     (await loadProject()).createProjectToken(source, project, flags as TokenOptions),
   )
     .option('--name <name>', 'what the token is for, as lists show it')
+    .option('--public', 'create a token that anyone may read, for CI runs of forks')
     .option('--json', 'print JSON');
-  addStoreCommand(token, 'list <project>', 'list the tokens of a project: id, creation, last use, state, name', async (...args) =>
+  addStoreCommand(token, 'list <project>', 'list the tokens of a project: id, creation, last use, state, kind, name', async (...args) =>
     (await loadProject()).printTokens(...args),
   ).option('--json', 'print JSON');
   addStoreCommand(token, 'revoke <token-or-id>', 'revoke a token: the next request with it is refused', async (...args) =>

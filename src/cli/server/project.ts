@@ -3,9 +3,19 @@ import { print, printRow, printToStderr } from '../../base/terminal.js';
 import { timestamp } from '../../base/time.js';
 import { UsageError } from '../../base/usage-error.js';
 import { limits } from '../../protocol/limits.js';
-import { changeSettings, createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../../server/engine/access.js';
+import {
+  changeSettings,
+  createProject,
+  createToken,
+  deleteProject,
+  hashOf,
+  renameProject,
+  revokeToken,
+  tokenId,
+} from '../../server/engine/access.js';
 import { newestBuild } from '../../server/engine/builds.js';
 import type { Access, Project } from '../../server/engine/ports/access.js';
+import { isPublicSide, publicSideOf } from '../../server/engine/public-side/side.js';
 import { SETTING_NAMES, settingTexts, withoutSecrets } from '../../server/engine/setting-texts.js';
 import { postTest } from '../../server/process/webhook-request.js';
 import type { StoreSource } from '../../server/store/source.js';
@@ -66,7 +76,7 @@ export function deleteNamed(source: StoreSource, name: string, { confirm, json }
     const typed = confirm ?? (await ask(`this deletes ${loss}; type the name of the project to delete it:`));
     if (typed === null) throw new UsageError([`nobody can be asked here: add --confirm "${name}" to delete ${loss}`]);
     if (typed !== name) throw new UsageError([`nothing was deleted: "${typed}" is not the name of the project "${name}"`]);
-    await access.deleteProject(id, now());
+    await deleteProject(access, { id, name }, now());
     if (json) return print(JSON.stringify({ project: name }));
     printToStderr(
       `deleted the project "${name}": its tokens are refused from now on`,
@@ -128,34 +138,49 @@ export function testWebhook(source: StoreSource, name: string, { json }: PrintOp
 export interface TokenOptions extends PrintOptions {
   /** The name of the token. */
   name?: string;
+  /** A token that anyone may read. */
+  public?: boolean;
 }
 
 /** Creates another token, for a rotation without downtime, and prints it, and nothing else. */
-export function createProjectToken(source: StoreSource, project: string, { name, json }: TokenOptions): Promise<void> {
+export function createProjectToken(
+  source: StoreSource,
+  project: string,
+  { name, public: isPublic = false, json }: TokenOptions,
+): Promise<void> {
   return withExistingStore(source, async ({ access, now }) => {
     const { id } = await requireProject(access, project);
-    const token = await createToken(access, id, now(), { name: name ?? null });
-    print(json ? JSON.stringify({ project, id: tokenId({ hash: hashOf(token) }), name: name ?? null, token }) : token);
+    const token = await createToken(access, id, now(), { name: name ?? null, isPublic });
+    const line = { project, id: tokenId({ hash: hashOf(token) }), name: name ?? null, is_public: isPublic || isPublicSide(id), token };
+    print(json ? JSON.stringify(line) : token);
   });
 }
 
-/** Prints one line for each token (id, creation, last use, state, name), or one JSON array. The tokens themselves are not stored. */
+/** Prints one line for each token (id, creation, last use, state, kind, name), or one JSON array. The tokens themselves are not stored. */
 export function printTokens(source: StoreSource, name: string, { json }: PrintOptions): Promise<void> {
   return withExistingStore(source, async ({ access }) => {
-    const { id: project } = await requireProject(access, name);
+    const { id } = await requireProject(access, name);
     const tokens = (await access.tokens())
-      .filter(token => token.project === project)
-      .map(({ hash, name, created_at, used_at, revoked_at }) => ({
+      .filter(({ project }) => project === id || project === publicSideOf(id))
+      .map(({ hash, project, name, created_at, used_at, revoked_at }) => ({
         id: tokenId({ hash }),
         name,
+        is_public: isPublicSide(project),
         created_at: timestamp(created_at),
         used_at: used_at === null ? null : timestamp(used_at),
         revoked_at: revoked_at === null ? null : timestamp(revoked_at),
       }));
     if (json) return print(JSON.stringify(tokens));
-    for (const { id, name, created_at, used_at, revoked_at } of tokens) {
+    for (const { id, name, is_public, created_at, used_at, revoked_at } of tokens) {
       const use = used_at === null ? 'never used' : `used ${used_at}`;
-      printRow([id, created_at, use, revoked_at === null ? 'in force' : `revoked ${revoked_at}`, name ?? '']);
+      printRow([
+        id,
+        created_at,
+        use,
+        revoked_at === null ? 'in force' : `revoked ${revoked_at}`,
+        is_public ? 'public' : 'secret',
+        name ?? '',
+      ]);
     }
   });
 }

@@ -31,10 +31,30 @@ export function Layout({ route, project, children }: { route: Route; project: Pr
         </p>
       )}
       <main id="content" tabIndex={-1}>
+        {project && <PublicSide route={route} project={project} />}
         {children}
       </main>
       <Footer />
     </>
+  );
+}
+
+/** Says on each page of a public side what it is, and on the builds of its project that there is one. */
+function PublicSide({ route, project: { name, public_side_of } }: { route: Route; project: ProjectLine }) {
+  const { projects } = useSession();
+  const side = projects.find(other => other.public_side_of === name);
+  if (public_side_of !== null)
+    return (
+      <p class="notice">
+        Anyone who reads the repository may have written this: CI runs with a public token of{' '}
+        <a href={projectPath(public_side_of, 'builds')}>{public_side_of}</a>. Nothing is learned from them.
+      </p>
+    );
+  if (!side || route.page !== 'builds') return null;
+  return (
+    <p class="small">
+      <a href={projectPath(side.name, 'builds')}>CI runs with a public token</a>
+    </p>
   );
 }
 
@@ -50,7 +70,7 @@ const NAVIGATION: [page: ProjectPage, name: string, parts: ProjectPage[]][] = [
 function ProjectNavigation({ route, project }: { route: Route; project: ProjectLine }) {
   return (
     <nav class="pages" aria-label="Project">
-      {NAVIGATION.map(([page, name, parts]) => (
+      {(project.public_side_of === null ? NAVIGATION : NAVIGATION.slice(0, 1)).map(([page, name, parts]) => (
         <NavigationLink
           key={page}
           href={projectPath(project.name, page)}

@@ -127,13 +127,20 @@ interface Read {
 /** The builds of no commit: the server reads the token, and next to nothing else. */
 function read(api: Api): Promise<Read> {
   const parse: AnswerParser<Read> = answer =>
-    isTokenRefused(answer) || parseBuildList(answer) ? { isTokenKnown: !isTokenRefused(answer), date: answer.date ?? null } : null;
+    isTokenRefused(answer) || parseBuildList(answer)
+      ? { isTokenKnown: !isTokenRefused(answer) || isPublic(answer), date: answer.date ?? null }
+      : null;
   return api.get('/v1/builds?commit_hash=none&branch=none&node_total=1', parse);
 }
 
 /** A refusal in the words of a Ballast server, and not of a proxy. */
 function isTokenRefused({ status, body }: Answer): boolean {
   return status === 403 && Array.isArray((body as { errors?: unknown } | null)?.errors);
+}
+
+/** A public token is known, and reads no builds. */
+function isPublic({ body }: Answer): boolean {
+  return (body as { errors: unknown[] }).errors.some(error => String(error).includes('public token'));
 }
 
 function unknownToken({ options: { url, token } }: Api): Finding[] {

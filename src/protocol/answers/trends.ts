@@ -244,6 +244,8 @@ export interface ProjectsAnswer {
 export interface ProjectOverview {
   id: Count;
   name: string;
+  /** It is the public side of a project: anyone may have written it. */
+  is_public: boolean;
   default_branch: string | null;
   /** Builds that have ended. A build counts on the day (UTC) on which its newest CI run began. */
   builds_today: Count;

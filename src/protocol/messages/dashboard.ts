@@ -32,6 +32,8 @@ export interface SessionAnswer {
 export interface ProjectLine {
   id: Count;
   name: string;
+  /** The name of the project whose public side it is: anyone may have written what it shows. Null: it is none. */
+  public_side_of: string | null;
   default_branch: string | null;
   settings: ShownSettings;
 }
@@ -56,7 +58,8 @@ export interface WebhookTest {
 
 /** GET /dashboard/access, for operators. */
 export interface AccessAnswer {
-  projects: { id: Count; name: string; created_at: Timestamp; tokens: TokenLine[] }[];
+  /** `is_public`: it is the public side of a project, and its tokens are public. */
+  projects: { id: Count; name: string; is_public: boolean; created_at: Timestamp; tokens: TokenLine[] }[];
   sessions: SessionLine[];
   links: LinkLine[];
 }
@@ -93,7 +96,7 @@ export interface LinkLine {
 
 /**
  * POST /dashboard/projects {name}, /dashboard/projects/rename {project, name}, /dashboard/projects/delete {project, name} with the name that
- * the project has, /dashboard/tokens {project, name?}, /dashboard/tokens/revoke {id}, /dashboard/links {project, days},
+ * the project has, /dashboard/tokens {project, name?, is_public?}, /dashboard/tokens/revoke {id}, /dashboard/links {project, days},
  * /dashboard/links/revoke {id}, /dashboard/sessions/end {id}, /dashboard/sign_out {}.
  */
 export interface CreatedProject {

@@ -2,15 +2,18 @@ import type { Request } from '../http/request.js';
 import type { Context } from './context.js';
 import { projectOfSession } from './dashboard/session.js';
 import type { Asker } from './job-runner.js';
+import { admit } from './public-token.js';
 import { authenticate } from './token.js';
 
 /**
- * The project of the token in a request's header, or, for a page of the dashboard, the one that it names. Throws a 403, or, for a page, a
- * 401. Only handlers of GET may call it: nothing shows that a request with a session came from a page.
+ * The project of the token in a request's header, or, for a page of the dashboard, the one that it names. Throws a 403 or 429, or, for a page,
+ * a 401. Only handlers of GET may call it: nothing shows that a request with a session came from a page.
  */
 export async function projectOf(context: Context, request: Request): Promise<number> {
   if (isOfPage(context, request)) return await projectOfSession(context, request);
-  return authenticate(context.store.access, request.token, context.tokenHeader, context.now());
+  const project = await authenticate(context.store.access, request.token, context.tokenHeader, context.now());
+  admit(context, request, project, 0);
+  return project;
 }
 
 /** The project of a request, as `projectOf` finds it, with what the job runner needs of the request. Throws as `projectOf`. */

@@ -7,6 +7,7 @@ import type { Project } from '../engine/ports/access.js';
 import type { StoreLoad } from '../engine/ports/maintenance.js';
 import type { QueueLoad } from '../engine/ports/queues.js';
 import type { Millis, Store } from '../engine/ports/store.js';
+import type { PublicAllowance } from '../engine/public-side/allowance.js';
 import type { PasswordAttempts } from '../engine/sign-in/password.js';
 import type { SplitAsks } from '../engine/split-asks.js';
 import type { SuiteCache } from '../engine/suites/suite-cache.js';
@@ -35,6 +36,8 @@ export interface Context {
   nodeNotes: NodeNotes;
   /** Bytes that each project has stored today. */
   dailyBytes: DailyBytes;
+  /** What public tokens have sent today. */
+  publicAllowance: PublicAllowance;
   readiness: { assert(): Promise<void> };
   log: Logger;
   metrics: {

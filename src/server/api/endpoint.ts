@@ -14,6 +14,8 @@ export interface Endpoint {
   handle: Handle;
   /** The most bytes that a request may have as its body. Infinity: as many as the server takes. 0: nobody reads them. */
   bodyBytes: number;
+  /** A public token may ask for it: it is needed to run a CI run, and tells nothing of others. */
+  isOpenToPublic: boolean;
   operation: ReturnType<typeof operationOf>;
 }
 
@@ -23,6 +25,8 @@ interface Description {
   summary: string;
   description: string;
   responses: object;
+  /** As in `Endpoint`; missing: it is not. */
+  isOpenToPublic?: true;
   parameters?: readonly object[];
   security?: readonly object[];
 }
@@ -38,7 +42,11 @@ interface Message extends Description {
   bodyBytes?: number;
 }
 
-const operationOf = ({ tag, ...description }: Description, details: object) => ({ ...description, tags: [tag], ...details });
+const operationOf = ({ tag, isOpenToPublic: _, ...description }: Description, details: object) => ({
+  ...description,
+  tags: [tag],
+  ...details,
+});
 
 const clientHeaders = ['ClientName', 'ClientVersion', 'RetryCount'].map(name => ref('parameters', name));
 
@@ -47,6 +55,7 @@ export const post = (path: string, handle: Handle, { body, bodyBytes = Infinity,
   method: 'POST',
   handle,
   bodyBytes,
+  isOpenToPublic: description.isOpenToPublic ?? false,
   operation: operationOf(description, {
     parameters: clientHeaders,
     requestBody: { required: true, content: json(body) },
@@ -59,6 +68,7 @@ const anyGet = (path: string, handle: Handle, description: Description, details:
   method: 'GET',
   handle,
   bodyBytes: 0,
+  isOpenToPublic: description.isOpenToPublic ?? false,
   operation: operationOf(description, details),
 });
 

@@ -22,6 +22,9 @@ const ANOTHER_LIST = {
   queue: 'another list needs another CI run (node_build_id or test_queue_id; BALLAST_BUILD_ID)',
 } as const;
 
+const usedUp = (what: string) =>
+  `the public tokens of this project have used up what they may in a day: ${what} today; try again after 00:00 UTC, or use a secret token`;
+
 /** The error answers of the API. */
 export const apiErrors = {
   notJson: (why: string) => new ApiError(400, [`the request body is not valid JSON: ${why}`]),
@@ -37,6 +40,13 @@ export const apiErrors = {
   tokenMissing: (header: string) =>
     new ApiError(403, [`invalid test suite token: none was sent; send the header ${header}, or test_suite_token in the body of a POST`]),
   tokenInvalid: () => new ApiError(403, ['invalid test suite token']),
+  notPublic: (method: string, path: string) =>
+    new ApiError(403, [
+      `${method} ${path} is not open to a public token, which runs and records its own CI runs, and reads nothing else of the project; use a test suite token that is a secret of the CI system`,
+    ]),
+  publicAllowanceUsed: (what: string, seconds: number) => new ApiError(429, [usedUp(what)], { 'Retry-After': String(seconds) }),
+  // For clients that take a 429 for an outage, and run a share of the files chosen by name. On a 422 they fail and print the reason.
+  publicAllowanceRefused: (what: string) => new ApiError(422, [usedUp(what)]),
   projectNotReadable: () => new ApiError(403, ['this session does not show this project; sign in with a link of the project']),
   operatorsOnly: () => new ApiError(403, ['this session is read-only; sign in with the password, or a link from "ballast dashboard link"']),
   notOwnPage: () =>

@@ -3,6 +3,7 @@ import type { Soon } from '../../base/soon.js';
 import { limits } from '../../protocol/limits.js';
 import { memoryBounds } from '../engine/memory-bounds.js';
 import type { Store } from '../engine/ports/store.js';
+import { ownerOf } from '../engine/public-side/side.js';
 import { SuiteCache } from '../engine/suites/suite-cache.js';
 import { ApiError, httpErrors } from '../http/api-error.js';
 import { giveMemory } from '../http/spare-memory.js';
@@ -150,7 +151,7 @@ export class JobRunner {
     sooner: () => Soon<Prepared<K> | PostInput<K> | null> = () => null,
   ): Promise<Prepared<K>> {
     // Worker threads read only written times. Times that cannot be written now count later.
-    if (job !== 'prepareSubset') await this.store.maintenance.publish('timings', owner).catch(() => {});
+    if (job !== 'prepareSubset') await this.store.maintenance.publish('timings', owner === null ? null : ownerOf(owner)).catch(() => {});
     const begin = async (): Promise<JobAnswer> => {
       const found = await sooner();
       if (found && 'prepared' in found) return { value: found };

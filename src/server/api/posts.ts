@@ -9,6 +9,8 @@ import { type CaseReport, encodeCases } from '../engine/pieces/case-report.js';
 import type { NodeLinks, Checkout as NotedCheckout, ToldByNode } from '../engine/ports/ci-runs.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { Millis, Store } from '../engine/ports/store.js';
+import { PUBLIC_TEST_FILES } from '../engine/public-side/allowance.js';
+import { isPublicSide } from '../engine/public-side/side.js';
 import { boundFailed } from '../engine/queue/failed.js';
 import type { BatchReport, CancelRequest, HeartbeatRequest, QueueRequest } from '../engine/queues.js';
 import { newRun } from '../engine/recordings.js';
@@ -66,8 +68,9 @@ interface QueueAsked {
 }
 
 /** POST /v1/build_subsets */
-function toRecording(sent: RawParameters): Listing<RecordingAsked> {
+function toRecording(sent: RawParameters, project: number): Listing<RecordingAsked> {
   const message = toBuildSubsetMessage(sent);
+  if (isPublicSide(project)) assertFew('test_files', message.test_files.length);
   const { test_files, commit_hash, branch, node_total, node_index, ci_build_id, tells_outcomes } = message;
   const node = { commit_hash, branch, node_total, node_index };
   return { asked: { node, run: newRun(test_files, ci_build_id || undefined, tells_outcomes) }, suite: null };
@@ -77,8 +80,11 @@ function toRecording(sent: RawParameters): Listing<RecordingAsked> {
 export function toSplit(sent: RawParameters, project: number, cached: Suite | null): Listing<SplitRequest> {
   const message = toSplitMessage(withFirst(sent, 'test_files', cached));
   const { commit_hash, branch, node_total, node_index, ci_build_id, fixed_test_suite_split, cache_read_attempt, test_files = [] } = message;
-  const key = splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split);
+  const isPublic = isPublicSide(project);
+  // CI runs of strangers do not share a split.
+  const key = splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split && !isPublic);
   const suite = cache_read_attempt ? null : (cached ?? suiteOf(test_files.map(({ path }) => path)));
+  if (isPublic && suite) assertFew('test_files', suite.length);
   return { asked: { key, node_index, listDigest: message.test_files_digest, told: toldBy(message) }, suite };
 }
 
@@ -95,6 +101,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
   const message = toQueueMessage(withFirst(sent, 'test_files', cached));
   const { commit_hash, branch, node_total, node_index, node_build_id, can_initialize_queue: isFirstRequest, batch_uuid = null } = message;
   const key = queueKey(project, { commit_hash, branch, node_total }, node_build_id);
+  const isPublic = isPublicSide(project);
   const request: QueueRequest = {
     key,
     node_index,
@@ -102,7 +109,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     isFirstRequest,
     // A later pull without a batch would look like the end of the queue.
     takesNothing: message.skip_pull && isFirstRequest,
-    wantsLastSplit: message.fixed_queue_split && isFirstRequest,
+    wantsLastSplit: message.fixed_queue_split && isFirstRequest && !isPublic,
     run: key.digest,
     batch_uuid,
     report: null,
@@ -112,6 +119,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     told: null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
+  if (isPublic && suite) assertFew('test_files', suite.length);
   return { asked: { request, sizes: [], failingFirst: false, proved: null, echo: null }, suite };
 }
 
@@ -120,6 +128,7 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
   const message = toTestQueueMessage(withFirst(sent, 'paths', cached));
   const { can_initialize_queue: isFirstRequest, node_uuid, batch_index, sizes = [], order = 'failing-first' } = message;
   const { key, node_index, run } = processOf(message, project);
+  const isPublic = isPublicSide(project);
   const request: QueueRequest = {
     key,
     node_index,
@@ -133,19 +142,26 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     heartbeats: message.sends_heartbeats === true,
     // Others wait for the node that retries a file, until it is silent.
     retriesFailed: message.sends_heartbeats === true && message.retry_failed === true,
-    pieces: message.pieces ?? null,
+    pieces: isPublic ? null : (message.pieces ?? null),
     told: isFirstRequest ? toldBy(message) : null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.paths!)) : null;
+  if (isPublic && suite) assertFew('paths', suite.length);
   if (suite && sizes.length !== 0 && sizes.length !== suite.length)
     throw apiErrors.invalid({ sizes: [`has ${sizes.length} entries for ${suite.length} distinct paths`] });
   const echo = message.wants_times ? { node_uuid, batch_index } : null;
   const { checkout = null } = request.told ?? {};
   const proved =
-    message.proved_max_age !== undefined && checkout?.tree && checkout.doubt === null
+    !isPublic && message.proved_max_age !== undefined && checkout?.tree && checkout.doubt === null
       ? { tree: checkout.tree, keys: checkout.keys, maxAge: message.proved_max_age }
       : null;
-  return { asked: { request, sizes, failingFirst: order === 'failing-first', proved, echo }, suite };
+  return { asked: { request, sizes, failingFirst: order === 'failing-first' && !isPublic, proved, echo }, suite };
+}
+
+/** Throws a 422 when a request with a public token lists too many test files. */
+function assertFew(parameter: string, files: number): void {
+  if (files > PUBLIC_TEST_FILES)
+    throw apiErrors.invalid({ [parameter]: [`has ${files} test files, and with a public token at most ${PUBLIC_TEST_FILES} are allowed`] });
 }
 
 /** POST /v2/queues/heartbeat */

@@ -1,3 +1,4 @@
+import { bytesIn } from '../../base/bytes.js';
 import { type Soon, whenKnown } from '../../base/soon.js';
 import { projectOfToken } from '../engine/access.js';
 import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
@@ -8,6 +9,7 @@ import type { Request } from '../http/request.js';
 import type { Context } from './context.js';
 import { decodeBody, decodeRest } from './json.js';
 import { type Asked, type PostInput, type Posts, type Prepared, posts } from './posts.js';
+import { admit } from './public-token.js';
 import type { RawParameters } from './read/validation.js';
 import { authenticate, guessToken, tokenInBody } from './token.js';
 
@@ -25,14 +27,16 @@ export function prepare<K extends keyof Posts>(context: Context, job: K, request
 function prepareSmall<K extends keyof Posts>(context: Context, job: K, request: Request, body: Uint8Array): Soon<Prepared<K>> {
   const { store, jobs, tokenHeader, now } = context;
   const { hasLeft } = request;
+  const bytes = body.length;
   // The body is valid only until the first wait, so it is decoded now.
   const sent = decode(body);
   if (request.token === null && sent instanceof ApiError) throw sent;
   const token = request.token ?? tokenInBody(sent as RawParameters);
   if (!(sent instanceof ApiError) && countFiles(sent) >= POOLED_TEST_FILES) {
-    return prepareLarge(context, job, { body: [new Uint8Array(body)], token, hasLeft });
+    return prepareLarge(context, job, { ...request, body: [new Uint8Array(body)], token });
   }
   return whenKnown(authenticate(store.access, token, tokenHeader, now()), project => {
+    admit(context, request, project, bytes);
     if (sent instanceof ApiError) throw sent;
     return whenKnown(prepareHere(context, job, sent, project, null), found =>
       'prepared' in found ? found : jobs.post(job, found, project, hasLeft),
@@ -40,21 +44,23 @@ function prepareSmall<K extends keyof Posts>(context: Context, job: K, request: 
   });
 }
 
-async function prepareLarge<K extends keyof Posts>(
-  context: Context,
-  job: K,
-  { body, token, hasLeft }: Pick<Request, 'body' | 'token' | 'hasLeft'>,
-): Promise<Prepared<K>> {
+async function prepareLarge<K extends keyof Posts>(context: Context, job: K, request: Request): Promise<Prepared<K>> {
+  const { body, token, hasLeft } = request;
+  const bytes = bytesIn(body);
   const { store, jobs, tokenHeader, now } = context;
   const project = token === null ? null : await authenticate(store.access, token, tokenHeader, now());
   // The worker thread finds the token in the body. Until then a guess names the project that takes turns.
   const guess = project === null ? guessToken(body) : null;
   const owner = guess === null ? project : await projectOfToken(store.access, guess, now());
+  if (owner !== null) admit(context, request, owner, bytes);
   if (owner !== null && isQueueJob(job)) await context.summarizer.learnFirst(owner, null);
   const sooner = () => (owner === null ? null : prepareCached(context, job, { body, token }, owner));
   const ready = await sooner();
   if (ready && 'prepared' in ready) return ready;
-  return jobs.post(job, { body, project, at: now() }, owner, hasLeft, sooner);
+  const prepared = await jobs.post(job, { body, project, at: now() }, owner, hasLeft, sooner);
+  // Nothing is changed yet.
+  if (prepared.project !== owner) admit(context, request, prepared.project, bytes);
+  return prepared;
 }
 
 /** Prepares a large body whose suite is cached, without parsing its list. Null: a worker thread must decode the whole body. */

@@ -32,7 +32,16 @@ const rows: readonly Endpoint[] = [
 
 type Methods = { [method: string]: Handle };
 
-const table: Readonly<Record<string, Methods>> = Object.fromEntries(rows.map(({ path, method, handle }) => [path, { [method]: handle }]));
+const table: Readonly<Record<string, Methods>> = Object.fromEntries(rows.map(row => [row.path, { [row.method]: handlerOf(row) }]));
+
+/** An endpoint is closed to public tokens unless its row says otherwise. */
+function handlerOf({ handle, isOpenToPublic }: Endpoint): Handle {
+  if (!isOpenToPublic) return handle;
+  return (context, request, id) => {
+    request.isOpenToPublic = true;
+    return handle(context, request, id);
+  };
+}
 
 /** The endpoints of the API, as written in the table. */
 export const endpoints = Object.keys(table);

@@ -4,6 +4,7 @@ import { limits } from '../../protocol/limits.js';
 import { noSettings, type ProjectSettings } from '../../protocol/project-settings.js';
 import type { Access, Project, Token } from './ports/access.js';
 import type { Millis } from './ports/store.js';
+import { isPublicSide } from './public-side/side.js';
 import { Refusal } from './refusal.js';
 import { LAST_USE_UPDATE_MILLISECONDS } from './retention.js';
 import { changedSettings } from './setting-texts.js';
@@ -26,6 +27,7 @@ export async function createProject(access: Access, name: string, at: Millis, to
 /** Gives a project another name. Throws a Refusal when the name is invalid or taken. */
 export async function renameProject(access: Access, { id, name }: Project, newName: string): Promise<void> {
   const attempt = `rename the project "${name}" to "${newName}"`;
+  assertNoPublicSide(attempt, id);
   assertName(attempt, newName);
   if (!(await access.renameProject(id, newName))) throw new Refusal(`cannot ${attempt}: a project of that name exists`);
 }
@@ -37,6 +39,7 @@ export async function settingsOf(access: Pick<Access, 'project'>, project: numbe
 
 /** Changes settings of a project; an empty text unsets one. Throws a Refusal when a name or a value is invalid. */
 export async function changeSettings(access: Access, project: number, changes: Readonly<Record<string, string>>): Promise<ProjectSettings> {
+  assertNoPublicSide('change the settings of a public side', project);
   for (;;) {
     const found = await access.project(project);
     if (!found) throw new Refusal(`cannot change the settings of project ${project}: it does not exist`);
@@ -45,10 +48,33 @@ export async function changeSettings(access: Access, project: number, changes: R
   }
 }
 
+/** Deletes a project with its public side. Throws a Refusal for the public side alone. */
+export async function deleteProject(access: Access, { id, name }: Pick<Project, 'id' | 'name'>, at: Millis): Promise<void> {
+  assertNoPublicSide(`delete "${name}"`, id);
+  await access.deleteProject(id, at);
+}
+
+/** Throws a Refusal when something is asked for the public side of a project that is decided for the project. */
+function assertNoPublicSide(attempt: string, project: number): void {
+  if (isPublicSide(project))
+    throw new Refusal(
+      `cannot ${attempt}: it is the public side of a project, which has its name from it, no settings, and goes with it; revoke its tokens to close it`,
+    );
+}
+
 /** Throws a Refusal when a project cannot have a name. */
 function assertName(attempt: string, name: string): void {
   if (NAME.test(name)) return;
   throw new Refusal(`cannot ${attempt}: a name has 1 to 200 letters, digits, spaces and . _ / -, and starts with a letter or digit`);
+}
+
+export interface TokenFacts {
+  /** The token itself. */
+  token?: string;
+  /** Null: it has none. */
+  name?: string | null;
+  /** Anyone may know the token: it is one of the public side of the project. */
+  isPublic?: boolean;
 }
 
 /**
@@ -59,13 +85,15 @@ export async function createToken(
   access: Access,
   project: number,
   at: Millis,
-  { token = newToken(), name = null }: { token?: string; name?: string | null } = {},
+  { token = newToken(), name = null, isPublic = false }: TokenFacts = {},
 ): Promise<string> {
   if (name !== null && !TOKEN_NAME.test(name)) {
     throw new Refusal(`cannot create a token "${name}": its name has 1 to ${limits.tokenNameMaxCharacters} characters, all printable`);
   }
-  if (!(await access.createToken(project, { hash: hashOf(token), name }, at)))
-    throw new Refusal('cannot create a token: the project was deleted');
+  const created = { hash: hashOf(token), name };
+  const isCreated =
+    isPublic && !isPublicSide(project) ? access.createPublicToken(project, created, at) : access.createToken(project, created, at);
+  if (!(await isCreated)) throw new Refusal('cannot create a token: the project was deleted');
   return token;
 }
 

@@ -5,6 +5,7 @@ import { toWeight } from '../planning/weight.js';
 import { buildDigest, type NodeKey, type SplitKey, shortDigest, UNNAMED_CI_RUN } from './keys.js';
 import type { NewRun } from './ports/recordings.js';
 import type { Millis, Store } from './ports/store.js';
+import { isPublicSide } from './public-side/side.js';
 import { hasRun } from './test-file.js';
 
 /** Builds of which the nodes are known that got their part of a split and have not recorded yet, for so long. */
@@ -43,9 +44,9 @@ export class SplitAsks {
     return ci_run === 0 || ask.ci_run === UNNAMED_CI_RUN || shortDigest(ask.ci_run) === ci_run ? ask.at : null;
   }
 
-  /** Learns from a recorded run what the files of its node cost, as from a batch of a queue. */
+  /** Learns from a recorded run what the files of its node cost, as from a batch of a queue; nothing from the public side of a project. */
   recorded({ queues }: Pick<Store, 'queues'>, project: number, node: NodeKey, { seconds, asked_at }: NewRun, at: Millis): void {
-    if (asked_at === null) return;
+    if (asked_at === null || isPublicSide(project)) return;
     const nodes = this.#builds.get(buildDigest(project, node));
     const isRepeated = nodes?.get(node.node_index)?.isRepeated;
     nodes?.delete(node.node_index);

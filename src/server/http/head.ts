@@ -77,6 +77,7 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): RequestHead 
     contentType: '',
     wantsText: false,
     wantsHtml: false,
+    isOpenToPublic: false,
     token: null,
     clientName: '',
     clientVersion: '',

@@ -15,6 +15,8 @@ export interface Request {
   wantsText: boolean;
   /** Accept names text/html: a person looks at the answer in a browser. */
   wantsHtml: boolean;
+  /** Set by the table of the API: a public token may ask for this. */
+  isOpenToPublic: boolean;
   /** Null: no header has a token. Older clients send it in the body. */
   token: string | null;
   clientName: string;

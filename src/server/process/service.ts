@@ -19,6 +19,8 @@ import type { Access } from '../engine/ports/access.js';
 import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { noteGivenKey } from '../engine/proof/receipt-keys.js';
+import { PublicAllowance } from '../engine/public-side/allowance.js';
+import { isPublicSide } from '../engine/public-side/side.js';
 import type { LeasePolicy } from '../engine/queue/leases.js';
 import { Refusal } from '../engine/refusal.js';
 import { PASSWORD_COST, PasswordAttempts } from '../engine/sign-in/password.js';
@@ -156,9 +158,11 @@ export async function openService(
     const readiness = new Readiness(store.maintenance, now, uptime);
     const hasAdminPort = config.adminPort !== null;
     const dailyBytes = new DailyBytes(config.dailyBytesPerProject);
+    const publicAllowance = new PublicAllowance();
     const context: Context = {
       store,
       dailyBytes,
+      publicAllowance,
       splitAsks: new SplitAsks(),
       nodeNotes,
       jobs,
@@ -191,7 +195,7 @@ export async function openService(
     };
     const memory = new MemoryBudget(memoryBounds.requests);
     const clients = new SeenClients();
-    const refused = new RefusedRequests(token => ownerOf(store.access, token));
+    const refused = new RefusedRequests(token => knownToken(store.access, token)?.project ?? null);
     const observer: Observer = {
       ended({ path, clientName, clientVersion }, httpStatus, seconds, unavailable) {
         metrics.observeRequest(endpointOf(path) ?? 'unknown', httpStatus, seconds, unavailable);
@@ -280,7 +284,7 @@ async function openPorts(config: Config, context: Context, observer: Observer, m
     bodySeconds: limits.bodySeconds,
     bodyLimitOf,
     memory,
-    ownerOf: (token: string | null) => (token === null ? null : ownerOf(store.access, token)),
+    ownerOf: (token: string | null) => (token === null ? null : memoryOwnerOf(store.access, token)),
     toApiError,
   };
   const withoutDashboard = { ...context, dashboard: null };
@@ -310,9 +314,13 @@ async function createDefaultProject(access: Access, at: Millis, token?: string):
   }
 }
 
-/** The project whose share of memory a request uses. Null, the share of unknown tokens, if the store would have to ask for the token. */
-function ownerOf(access: Access, token: string): number | null {
-  return knownToken(access, token)?.project ?? null;
+/**
+ * The project whose share of memory a request uses. Null, the share of unknown tokens, if the store would have to ask for the token. Anyone may
+ * send a public token, so it adds nothing to that share: strangers have one half of the memory, not two.
+ */
+function memoryOwnerOf(access: Access, token: string): number | null {
+  const project = knownToken(access, token)?.project ?? null;
+  return project !== null && isPublicSide(project) ? null : project;
 }
 
 function leaseOf({ leaseSeconds, leaseFactor, leaseGraceSeconds }: Config, now: () => number, uptime: () => number): LeasePolicy | null {

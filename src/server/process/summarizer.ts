@@ -7,6 +7,7 @@ import type { JobRunner } from '../api/job-runner.js';
 import type { BuildKey, ProjectBuild, QueueKey } from '../engine/keys.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { isOutOfDate } from '../engine/ports/summaries.js';
+import { isPublicSide } from '../engine/public-side/side.js';
 import { LogThrottle } from '../http/log-throttle.js';
 import { SILENT_MILLISECONDS } from '../insight/timeline/draft-span.js';
 import { SUMMARY_LATEST_MILLISECONDS, UNRECORDED_RUN_MILLISECONDS } from '../insight/trends/build-lines.js';
@@ -105,7 +106,7 @@ export class Summarizer {
    * @param key that of the queue: nothing is learned if it exists; null: the key is not known yet
    */
   learnFirst(project: number, key: QueueKey | null): Soon<void> {
-    if (!this.#knowing.has(project)) return this.#learnFirst(project, key);
+    if (!this.#knowing.has(project) && !isPublicSide(project)) return this.#learnFirst(project, key);
   }
 
   async #learnFirst(project: number, key: QueueKey | null): Promise<void> {
@@ -223,7 +224,7 @@ export class Summarizer {
     const read = await this.#read(project, build);
     const { recorded, ciRun, summary, failures, observed } = read;
     // The events tell of it.
-    if (recorded) await this.store.failures.put(recorded, failures);
+    if (recorded && !isPublicSide(project)) await this.store.failures.put(recorded, failures);
     // Before the summary is there: it is not made again.
     await this.events.summarized({ project, ...build }, read);
     if (recorded) {
@@ -236,9 +237,9 @@ export class Summarizer {
     this.#waitAgain(key, { project, build });
   }
 
-  /** Has a project learn from a build of files that were never measured. Its queue could not: times are recorded after batches end. */
+  /** Has a project, but not its public side, learn from a build of files that were never measured. Its queue could not: times are recorded after batches end. */
   async #learn(project: number, observed: BatchSums | null): Promise<void> {
-    if (observed && tellsMore(observed, await this.store.queues.learned(project, 'queue')))
+    if (observed && !isPublicSide(project) && tellsMore(observed, await this.store.queues.learned(project, 'queue')))
       await this.store.queues.learn(project, 'queue', observed);
   }
 

@@ -13,15 +13,16 @@ type Project = AccessAnswer['projects'][number];
 
 /** Projects and their tokens: create and revoke. */
 export function Projects({ projects, change }: { projects: Project[]; change: Change }) {
-  const [created, setCreated] = useState<{ project: string; token: string } | null>(null);
+  const [created, setCreated] = useState<{ project: string; token: string; isPublic: boolean } | null>(null);
   const createProject = async (name: string) => {
     const answer = await change.send<CreatedProject>('/dashboard/projects', { name }, `create the project "${name}"`);
-    if (answer) setCreated({ project: answer.name, token: answer.token });
+    if (answer) setCreated({ project: answer.name, token: answer.token, isPublic: false });
     return answer !== null;
   };
-  const createToken = async ({ id, name: project }: Project, name: string) => {
-    const answer = await change.send<CreatedToken>('/dashboard/tokens', { project: id, name }, `create a token of ${project}`);
-    if (answer) setCreated({ project, token: answer.token });
+  const createToken = async ({ id, name: project }: Project, name: string, isPublic: boolean) => {
+    const message = { project: id, name, is_public: isPublic };
+    const answer = await change.send<CreatedToken>('/dashboard/tokens', message, `create a token of ${project}`);
+    if (answer) setCreated({ project, token: answer.token, isPublic });
     return answer !== null;
   };
   const rename = async ({ id, name: project }: Project, name: string) =>
@@ -37,7 +38,10 @@ export function Projects({ projects, change }: { projects: Project[]; change: Ch
       </p>
       {created && (
         <Secret title={`A token of ${inSentence(created.project)}.`} text={created.token}>
-          Store it as a secret of your CI system. Ballast keeps only its hash.
+          {created.isPublic
+            ? 'It may stand in the repository: it runs and records CI runs of forks, and nothing is learned from them.'
+            : 'Store it as a secret of your CI system.'}{' '}
+          Ballast keeps only its hash.
         </Secret>
       )}
       <ul class="access">
@@ -50,39 +54,65 @@ export function Projects({ projects, change }: { projects: Project[]; change: Ch
             </h3>
             <Tokens tokens={project.tokens} project={project.name} change={change} />
             <div class="actions">
-              <a class="button" href={projectPath(project.name, 'set-up')}>
-                Set-up
-              </a>
-              <a class="button" href={projectPath(project.name, 'settings')}>
-                Settings
-              </a>
+              {!project.is_public && (
+                <>
+                  <a class="button" href={projectPath(project.name, 'set-up')}>
+                    Set-up
+                  </a>
+                  <a class="button" href={projectPath(project.name, 'settings')}>
+                    Settings
+                  </a>
+                  <NameButton
+                    button="New token"
+                    label="What it is for, if you like"
+                    maxLength={100}
+                    isSending={change.isSending}
+                    onSubmit={name => createToken(project, name, false)}
+                  />
+                </>
+              )}
               <NameButton
-                button="New token"
-                label="What it is for, if you like"
+                button="New public token"
+                label="Anyone may read it; what it is for, if you like"
                 maxLength={100}
                 isSending={change.isSending}
-                onSubmit={name => createToken(project, name)}
+                onSubmit={name => createToken(project, name, true)}
               />
-              <NameButton
-                button="Rename"
-                label={`New name of ${inSentence(project.name)}`}
-                isRequired
-                isSending={change.isSending}
-                onSubmit={name => rename(project, name)}
-              />
-              <NameButton
-                button="Delete"
-                label={`CI jobs that send its tokens are refused at once, and its builds and timings are lost. To delete it, type ${inSentence(project.name)}`}
-                isRequired
-                isSending={change.isSending}
-                onSubmit={name => remove(project, name)}
-              />
+              {!project.is_public && <ProjectButtons project={project} rename={rename} remove={remove} isSending={change.isSending} />}
             </div>
           </li>
         ))}
       </ul>
       <NameButton button="New project" label="Name of the new project" isRequired isSending={change.isSending} onSubmit={createProject} />
     </section>
+  );
+}
+
+interface ButtonsProps {
+  project: Project;
+  rename: (project: Project, name: string) => Promise<boolean>;
+  remove: (project: Project, name: string) => Promise<boolean>;
+  isSending: boolean;
+}
+
+function ProjectButtons({ project, rename, remove, isSending }: ButtonsProps) {
+  return (
+    <>
+      <NameButton
+        button="Rename"
+        label={`New name of ${inSentence(project.name)}`}
+        isRequired
+        isSending={isSending}
+        onSubmit={name => rename(project, name)}
+      />
+      <NameButton
+        button="Delete"
+        label={`CI jobs that send its tokens are refused at once, and its builds and timings are lost. To delete it, type ${inSentence(project.name)}`}
+        isRequired
+        isSending={isSending}
+        onSubmit={name => remove(project, name)}
+      />
+    </>
   );
 }
 

@@ -24,7 +24,7 @@ export function ProjectsPage() {
           <NoProjects isOperator={role === 'operator'} />
         ) : (
           <>
-            <FirstLine sentences={[projectsSentence(projects), ...projectCosts(projects)]} />
+            <FirstLine sentences={[projectsSentence(projects.filter(isOwn)), ...projectCosts(projects.filter(isOwn))]} />
             <ul class="projects">
               {projects.map(project => (
                 <Project key={project.id} project={project} />
@@ -41,6 +41,9 @@ export function ProjectsPage() {
     </Loaded>
   );
 }
+
+/** Not a public side: what strangers write does not count. */
+const isOwn = ({ is_public }: ProjectOverview) => !is_public;
 
 function NoProjects({ isOperator }: { isOperator: boolean }) {
   return (
@@ -63,12 +66,12 @@ function Project({ project }: { project: ProjectOverview }) {
   return (
     <li>
       <h2>
-        <a href={projectPath(name, isNew ? 'set-up' : 'builds')}>
+        <a href={projectPath(name, isNew && !project.is_public ? 'set-up' : 'builds')}>
           <Path text={name} />
         </a>
-        <Health project={project} isNew={isNew} />
+        {project.is_public ? <span class="small quiet">public tokens</span> : <Health project={project} isNew={isNew} />}
       </h2>
-      {isNew ? (
+      {isNew && !project.is_public ? (
         <p>
           <a class="button" href={projectPath(name, 'set-up')}>
             Set up the first build
@@ -78,7 +81,7 @@ function Project({ project }: { project: ProjectOverview }) {
         <>
           <Figures project={project} />
           <BuildBars project={name} builds={recent} />
-          {measured_day !== null && (
+          {measured_day !== null && !project.is_public && (
             <p class="small">
               <a href={withQuery(projectPath(name, 'trends'), { all: 1 })}>Day by day</a>
             </p>

@@ -11,9 +11,19 @@ import type {
   WebhookTest,
 } from '../../../protocol/messages/dashboard.js';
 import type { ProjectSettings } from '../../../protocol/project-settings.js';
-import { changeSettings, createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../../engine/access.js';
+import {
+  changeSettings,
+  createProject,
+  createToken,
+  deleteProject,
+  hashOf,
+  renameProject,
+  revokeToken,
+  tokenId,
+} from '../../engine/access.js';
 import type { Project, Token } from '../../engine/ports/access.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
+import { isPublicSide } from '../../engine/public-side/side.js';
 import { Refusal } from '../../engine/refusal.js';
 import { SETTING_NAMES, settingDefinitions, settingTexts } from '../../engine/setting-texts.js';
 import { projectsOf, roleOf } from '../../engine/sign-in/role.js';
@@ -57,6 +67,7 @@ async function answerAccess({ store, now }: Context, _: Request, own: Session): 
     projects: projects.map(({ id, name, created_at }) => ({
       id,
       name,
+      is_public: isPublicSide(id),
       created_at: timestamp(created_at),
       tokens: tokensOf.get(id)!,
     })),
@@ -114,11 +125,11 @@ function settingsAnswer(settings: ProjectSettings): SettingsAnswer {
 }
 
 /** The message repeats the name of the project. */
-async function deleteProject(context: Context, message: RawParameters): Promise<object> {
+async function removeProject(context: Context, message: RawParameters): Promise<object> {
   const { project, name } = toNamedProject(message);
   const known = await requireProject(context, project);
   if (name !== known.name) throw new Refusal(`nothing was deleted: "${name}" is not the name of the project "${known.name}"`);
-  await context.store.access.deleteProject(project, context.now());
+  await deleteProject(context.store.access, known, context.now());
   return { id: project };
 }
 
@@ -170,12 +181,12 @@ export const accessRows = {
       return { id: project, name };
     }),
   },
-  '/dashboard/projects/delete': { POST: change(deleteProject) },
+  '/dashboard/projects/delete': { POST: change(removeProject) },
   '/dashboard/tokens': {
     POST: change(async (context, message): Promise<CreatedToken> => {
-      const { project, name = '' } = toNewToken(message);
+      const { project, name = '', is_public: isPublic = false } = toNewToken(message);
       await requireProject(context, project);
-      const token = await createToken(context.store.access, project, context.now(), { name: name === '' ? null : name });
+      const token = await createToken(context.store.access, project, context.now(), { name: name === '' ? null : name, isPublic });
       return { id: tokenId({ hash: hashOf(token) }), token };
     }),
   },

@@ -3,6 +3,7 @@ import { timestamp } from '../../../base/time.js';
 import { version } from '../../../base/version.js';
 import type { SessionAnswer } from '../../../protocol/messages/dashboard.js';
 import type { Link, Session } from '../../engine/ports/sign-ins.js';
+import { ownerNameOf } from '../../engine/public-side/side.js';
 import { shownSettings } from '../../engine/setting-texts.js';
 import { projectsOf, roleOf } from '../../engine/sign-in/role.js';
 import { expiryOf, findLink, signInId, signInWithLink, signInWithPassword, type WithSecret } from '../../engine/sign-in/sign-in.js';
@@ -20,7 +21,13 @@ async function answerSession(context: Context, request: Request, session: Sessio
   const answer: SessionAnswer = {
     role: roleOf(session),
     expires_at: timestamp(expiryOf(session)),
-    projects: projects.map(({ id, name, default_branch, settings }) => ({ id, name, default_branch, settings: shownSettings(settings) })),
+    projects: projects.map(({ id, name, default_branch, settings }) => ({
+      id,
+      name,
+      public_side_of: ownerNameOf({ id, name }),
+      default_branch,
+      settings: shownSettings(settings),
+    })),
     has_password: (await store.values.get('password')) !== null,
     version,
     url: publicUrl ?? dashboard?.apiUrl() ?? `${request.scheme}://${request.host}`,

@@ -21,6 +21,7 @@ interface NamedProject extends ProjectName {
 interface NewToken {
   project: Count;
   name?: string & tags.MaxLength<typeof limits.tokenNameMaxCharacters>;
+  is_public?: boolean;
 }
 interface Named {
   id: string & tags.MinLength<1> & tags.MaxLength<100>;
@@ -43,7 +44,7 @@ interface NewSettings {
 const readSignIn = reader(['link', 'password'], typia.createValidate<SignIn>());
 export const toProjectName = reader(['name'], typia.createValidate<ProjectName>());
 export const toNamedProject = reader(['project', 'name'], typia.createValidate<NamedProject>());
-export const toNewToken = reader(['project', 'name'], typia.createValidate<NewToken>());
+export const toNewToken = reader(['project', 'name', 'is_public'], typia.createValidate<NewToken>());
 export const toNamed = reader(['id'], typia.createValidate<Named>());
 export const toProjectOfSettings = reader(['project'], typia.createValidate<ProjectOfSettings>());
 export const toNewSettings = reader(['project', 'settings'], typia.createValidate<NewSettings>());

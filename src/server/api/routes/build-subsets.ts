@@ -63,6 +63,7 @@ function updateMessage({ client, clientVersions }: Context, { clientName, client
 export const recording = post('/v1/build_subsets', recordBuildSubset, {
   operationId: 'recordBuildSubset',
   tag: 'Recording',
+  isOpenToPublic: true,
   summary: 'Record the test files that one node ran.',
   description: 'The server keeps every run of a node. Time 0 means scheduled, not measured.',
   body: { schemas: ['BuildSubsetMessage'], example: { ...example.node, test_files: example.timedFiles } },

@@ -22,6 +22,7 @@ export const testCases = post('/v2/test_cases', keepCases, {
   bodyBytes: limits.caseReportBytesPerRequest,
   operationId: 'tellTestCases',
   tag: 'Queue mode',
+  isOpenToPublic: true,
   summary: 'Tell the test cases of long or failed files, and their times.',
   description:
     'A later queue can then have such a file in pieces, each with some of its cases, if the request that creates the queue names the same test runner in pieces. A report on a file replaces earlier reports on it. The verdict of a build names the cases that failed.',

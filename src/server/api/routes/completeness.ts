@@ -1,6 +1,7 @@
 import type { AnsweredSubject } from '../../../protocol/answers/completeness.js';
 import { nodeTotalsOf } from '../../engine/ci-run.js';
 import type { CompletenessSubject } from '../../engine/completeness/assigned.js';
+import { isPublicSide } from '../../engine/public-side/side.js';
 import { ApiError } from '../../http/api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import { askerOf } from '../authenticate.js';
@@ -22,6 +23,8 @@ async function completenessOfBuild(context: Context, request: Request): Promise<
   const asker = await askerOf(context, request);
   const { wait, allow_empty, request_id = null, ...sent } = toCompletenessQuery(decodeQuery(request.query));
   const { commit_hash, branch, node_total, ...ids } = sent;
+  if (isPublicSide(asker.project) && !asker.isPage && ids.node_build_id === undefined && ids.ci_build_id === undefined)
+    throw apiErrors.invalid({ node_build_id: ['parameter or ci_build_id is required: a public token asks about its own CI run'] });
   const owner = await context.store.access.project(asker.project);
   // It was deleted meanwhile.
   if (!owner) throw apiErrors.tokenInvalid();
@@ -102,6 +105,7 @@ async function runsKept({ store }: Context, subjects: readonly CompletenessSubje
 export const completeness = get('/v1/builds/completeness', completenessOfBuild, {
   operationId: 'checkCompleteness',
   tag: 'Builds',
+  isOpenToPublic: true,
   summary: 'Check that every test file of a build was run and recorded.',
   description: 'For the last step of a CI run, after all nodes.',
   query: 'CompletenessQuery',

@@ -2,22 +2,31 @@ import type { ProofAnswer, ReceiptKeysAnswer } from '../../../protocol/answers/p
 import { limits } from '../../../protocol/limits.js';
 import { publicReceiptKeys, signingKey } from '../../engine/proof/receipt-keys.js';
 import type { AskingCiRun } from '../../engine/proof/spared.js';
-import { refusals } from '../../engine/refusal.js';
+import { isPublicSide } from '../../engine/public-side/side.js';
+import { Refusal, refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
 import { findSubject } from '../../insight/subject.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { get, getOfBuild, plainGet } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
+import type { Asker } from '../job-runner.js';
 import { decodeQuery, json } from '../json.js';
 import { buildPageUrl } from '../links.js';
 import { mergeResponses, response } from '../openapi/responses.js';
 import { toProofQuery } from '../read/proof.js';
 import { toCiRunQuery } from '../read/queries.js';
 
+/** Who asks about CI runs that prove something. Throws a 422 for the public side of a project: of a run with a public token nobody knows who ran it. */
+async function askerOfProof(context: Context, request: Request): Promise<Asker> {
+  const asker = await askerOf(context, request);
+  if (isPublicSide(asker.project)) throw new Refusal('a CI run with a public token proves nothing: anyone may have recorded it');
+  return asker;
+}
+
 async function proofOfTree(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, metrics, now } = context;
-  const asker = await askerOf(context, request);
+  const asker = await askerOfProof(context, request);
   const { request_id = null, commit_hash = null, branch = null, ci_run: id = null, ...asked } = toProofQuery(decodeQuery(request.query));
   const owner = await store.access.project(asker.project);
   // It was deleted meanwhile.
@@ -66,7 +75,7 @@ export async function noteSpared(
 
 async function receiptOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
   const { store, jobs } = context;
-  const asker = await askerOf(context, request);
+  const asker = await askerOfProof(context, request);
   const { ci_run } = toCiRunQuery(decodeQuery(request.query));
   const { ciRun } = await findSubject(store, asker.project, id, ci_run);
   const owner = await store.access.project(asker.project);

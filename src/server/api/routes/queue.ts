@@ -20,6 +20,7 @@ import { handedPieces } from '../../engine/pieces/cuts.js';
 import { decodeFiles, pathsOfQueue } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { isPublicSide } from '../../engine/public-side/side.js';
 import { type Batch, decisionOf, learnedBy } from '../../engine/queue/batch.js';
 import type { ExpectedEnd } from '../../engine/queue/expected-end.js';
 import { STANDBY_PULL_SECONDS } from '../../engine/queue/leases.js';
@@ -39,6 +40,7 @@ import { buildsUrl } from '../links.js';
 import { example, refusal, response, testFileResponses } from '../openapi/responses.js';
 import type { PreparedBy } from '../posts.js';
 import { prepare } from '../prepare.js';
+import { assertRoomForPlan, countPlan } from '../public-token.js';
 import { toTestPathsQuery } from '../read/queue.js';
 import { noteSpared } from './proof.js';
 
@@ -146,6 +148,7 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
   return whenKnown(prepare(context, encoding.job, request), ({ project, prepared }) => {
     const { plan, sent } = prepared.planned;
     if (plan) dailyBytes.assertRoom(project, context.now());
+    if (plan) assertRoomForPlan(context, request, project);
     const caller = { isRetry: request.retryCount > 0, hasLeft: request.hasLeft };
     const pulling = pull(context.store, prepared.request, prepared.planned, caller, context.now());
     return whenKnown(pulling, ({ value, saved }) => {
@@ -159,7 +162,10 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
       if (value && value.endedLeases.length > 0) void recordSilentNodes(context, key, value, saved);
       if (value?.isBack) context.summarizer.recorded(project, key.build);
       if (value?.isNewQueue && value.queue.list.proved) void noteLeftOut(context, key, value.queue.list.proved);
-      if (plan && value?.isNewQueue) dailyBytes.add(project, plan.files.bytes.length + (plan.cuts?.length ?? 0), context.now());
+      if (plan && value?.isNewQueue) {
+        dailyBytes.add(project, plan.files.bytes.length + (plan.cuts?.length ?? 0), context.now());
+        countPlan(context, project);
+      }
       const answering = value ? answerPulled(context, request, prepared, value, encoding) : answerNoQueue(request, prepared, encoding);
       return whenKnown(answering, answer => {
         answer.saved = saved;
@@ -312,13 +318,14 @@ async function recordSilentNodes(
   }
 }
 
-/** Counts and logs what a pull changed, and notes what the queue learned. */
+/** Counts and logs what a pull changed, and notes what the queue learned. Of the public side of a project nothing counts, and nothing is learned. */
 function observe({ store, log, metrics }: Context, project: number, { queue, batch, endedLeases, isNewBatch, observed }: Pulled): void {
   for (const { seq, node_index: node, test_files: files, lease } of endedLeases) {
     if (lease === 'closed') continue;
-    if (lease !== 'returned') metrics.countReassignedBatch();
+    if (lease !== 'returned' && !isPublicSide(project)) metrics.countReassignedBatch();
     log.warn({ queue: queue.name, node, batch: seq, files }, LEASE_MESSAGES[lease]);
   }
+  if (isPublicSide(project)) return;
   if (observed) void store.queues.learn(project, 'queue', observed);
   if (isNewBatch) metrics.countBatch(batch!.files.length);
 }
@@ -347,6 +354,7 @@ export const queues = [
   post('/v1/queues/queue', (context, request) => answerPull(context, request, version1), {
     operationId: 'pullFromQueue',
     tag: 'Queue mode',
+    isOpenToPublic: true,
     summary: 'Connect to the queue of a build, create it, or pull the next batch.',
     description:
       'Connect first. If there is no queue yet, send `attempt_connect_to_queue: false` and all test files. Then pull with both set to `false` until a batch is empty. A pull from an unknown queue gets a 422, never an empty batch.',
@@ -371,6 +379,7 @@ export const queues = [
   post('/v2/queues/queue', (context, request) => answerPull(context, request, version2), {
     operationId: 'pullFromTestQueue',
     tag: 'Queue mode',
+    isOpenToPublic: true,
     summary: 'Use the same queues with a client that reports the outcome of each batch.',
     description:
       'A pull sends the `batch_id` of the previous batch and what failed in it. A restarted process first gets the test files of its node that failed or were not reported as run.',
@@ -399,6 +408,7 @@ export const queues = [
     bodyBytes: limits.heartbeatBytesPerRequest,
     operationId: 'sendHeartbeat',
     tag: 'Queue mode',
+    isOpenToPublic: true,
     summary: 'Say that the process of a node works on its batch.',
     description:
       'Send one every 15 seconds while a batch runs, if no pull comes meanwhile, and `sends_heartbeats` in each pull. When a node that does so is silent for longer than `BALLAST_LEASE_SECONDS`, its test files go to other nodes.',
@@ -411,6 +421,7 @@ export const queues = [
   post('/v2/queues/cancel', cancelNode, {
     operationId: 'cancelNode',
     tag: 'Queue mode',
+    isOpenToPublic: true,
     summary: 'Say that the process of a node ends, because its CI system cancels it.',
     description:
       'Its test files go to the nodes that pull next. Say it at once, and again with `batch_id` and `failed_paths` when it is known what passed. The process gets no more files; another process of the node works again. When all nodes that work on a queue have said so, its CI run has ended as cancelled.',

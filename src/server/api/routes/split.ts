@@ -12,6 +12,7 @@ import { apiErrors } from '../errors.js';
 import { aroundLast, codeLine, decodeQuery, json, lines } from '../json.js';
 import { example, mergeResponses, refusal, response, testFileResponses } from '../openapi/responses.js';
 import { prepare } from '../prepare.js';
+import { assertRoomForPlan, countPlan } from '../public-token.js';
 import { toNodeKey } from '../read/build.js';
 import { isSmallBuild } from '../reads.js';
 
@@ -22,8 +23,12 @@ function splitForNode(context: Context, request: Request): Soon<Answer> {
   return whenKnown(prepare(context, 'prepareSplit', request), ({ project, prepared: { request: asked, planned } }) => {
     const { plan } = planned;
     if (plan) dailyBytes.assertRoom(project, now());
+    if (plan) assertRoomForPlan(context, request, project);
     return whenKnown(shareOf(store, asked, planned, now()), share => {
-      if (plan && share?.isNew) dailyBytes.add(project, plan.files.bytes.length, now());
+      if (plan && share?.isNew) {
+        dailyBytes.add(project, plan.files.bytes.length, now());
+        countPlan(context, project);
+      }
       if (share?.files) splitAsks.note(asked.key, asked.node_index, now());
       if (share?.files && asked.told) {
         nodeNotes.note(asked.key, share.split.id, asked.node_index, asked.told);
@@ -63,6 +68,7 @@ export const regularMode = [
   post('/v1/build_distributions/subset', splitForNode, {
     operationId: 'splitTestFiles',
     tag: 'Regular mode',
+    isOpenToPublic: true,
     summary: 'Get the test files of one node.',
     description:
       'First send `cache_read_attempt: true`. If there is no split yet, send `false` and all test files. All nodes of a build get parts of one split.',

@@ -5,6 +5,7 @@ import { fileOfPiece } from '../../../protocol/piece-path.js';
 import { fileOf } from '../../../protocol/test-case.js';
 import type { Run } from '../ports/builds.js';
 import type { Store } from '../ports/store.js';
+import { isPublicSide } from '../public-side/side.js';
 import type { Assigned, CompletenessSubject } from './assigned.js';
 import { type AssignmentsByPath, type Comparison, compare } from './compare.js';
 import { evidenceOf } from './evidence.js';
@@ -56,7 +57,7 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
     no_test_ran: noTestRan,
     errors,
     may_be_empty: mayBeEmpty && areAllListed,
-    warnings: warningsOf(assigned, comparison, allowsEmpty),
+    warnings: [...(isPublicSide(subject.project) ? [PUBLIC_WARNING] : []), ...warningsOf(assigned, comparison, allowsEmpty)],
     never_handed_out: cut(comparison.never_handed_out),
     handed_out_not_recorded: cut(handed_out_not_recorded),
     ran_not_recorded: cut(comparison.ran_not_recorded),
@@ -71,6 +72,9 @@ export async function compareCiRun(store: Store, subject: CompletenessSubject): 
   return { assigned, runs, told: evidence.told, nodesCame: comparison.nodes_came, leftOut, answer };
 }
 
+const PUBLIC_WARNING =
+  'a public token ran this CI run: anyone who reads the repository may have taken or recorded its files, so let a run with a secret token decide the merge';
+
 type FlakyFile = NonNullable<CompletenessAnswer['flaky']>[number];
 
 /** Says which files are new: the default branch never measured them. A piece or a test case counts as its file. */
@@ -79,7 +83,8 @@ async function comparedWithDefault(
   { project, build }: CompletenessSubject,
   flaky: FlakyFile[],
 ): Promise<Pick<CompletenessAnswer, 'flaky' | 'default_branch'>> {
-  const branch = (await access.project(project))?.default_branch ?? null;
+  // Nothing is known of the files of a public side.
+  const branch = isPublicSide(project) ? null : ((await access.project(project))?.default_branch ?? null);
   if (branch === null) return { flaky };
   const files = flaky.map(({ path }) => fileOf(path) ?? fileOfPiece(path));
   const known = await timings.measuredOn(project, branch, files);

@@ -4,17 +4,17 @@ import type { Millis } from './store.js';
 
 /** Projects and their tokens. A store knows tokens only by their hashes. */
 export interface Access {
-  /** All projects, oldest first. */
+  /** All projects, oldest first; the public sides of projects follow the others. */
   projects(): Soon<Project[]>;
   /** The project with a name, or with an id. */
   project(nameOrId: string | number): Soon<Project | null>;
   /** Creates a project with its first token. Null: the name is taken, and nothing was created. */
   createProject(name: string, tokenHash: string, at: Millis): Promise<Project | null>;
-  /** Gives a project another name. False: the name is taken, and nothing was changed. */
+  /** Gives a project, and its public side, another name. False: the name is taken, and nothing was changed. */
   renameProject(project: number, name: string): Promise<boolean>;
   /**
-   * Deletes a project. From then on it is not found, its name is free, and its tokens, links and sessions are gone. The sweeps of
-   * Maintenance delete what it recorded.
+   * Deletes a project with its public side. From then on it is not found, its name is free, and its tokens, links and sessions are gone. The
+   * sweeps of Maintenance delete what it recorded.
    */
   deleteProject(project: number, at: Millis): Promise<void>;
   /** Sets the default branch of a project; null: recorded builds decide again. */
@@ -29,6 +29,10 @@ export interface Access {
   knownToken(hash: string): Token | null;
   /** False: the project was deleted, and no token was created. */
   createToken(project: number, token: NewToken, at: Millis): Promise<boolean>;
+  /**
+   * Creates a token of the public side of a project. The first one creates that side. False: the project was deleted, and nothing was created.
+   */
+  createPublicToken(project: number, token: NewToken, at: Millis): Promise<boolean>;
   /** Notes that a token is in use. */
   useToken(hash: string, at: Millis): Promise<void>;
   /** Revokes a token unless it is revoked already. */

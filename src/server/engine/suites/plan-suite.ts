@@ -1,3 +1,4 @@
+import type { Soon } from '../../../base/soon.js';
 import { fileOfPiece, pieceOf } from '../../../protocol/piece-path.js';
 import { type BatchCost, type BatchSums, expectedCost, withHidden } from '../../planning/batching/batch-cost.js';
 import { allFirst, chooseFirst, type FirstFiles, type FirstOptions, mayHaveFirst } from '../../planning/batching/first-files.js';
@@ -13,6 +14,7 @@ import { pathsOfQueue, pathsOfSplit } from '../planned-files.js';
 import type { NewQueue, QueueInfo } from '../ports/queues.js';
 import type { NewSplit } from '../ports/splits.js';
 import type { Millis, Store } from '../ports/store.js';
+import { isPublicSide, ownerOf } from '../public-side/side.js';
 import { differenceOf, type SentList, type TestFileList } from './compare-lists.js';
 import { savedSeconds, withPieces, worthCutting } from './cut-suite.js';
 import { recentFailures } from './recent-failures.js';
@@ -54,7 +56,7 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   const files = await estimates(store, key, suite, 'split', options);
   if (!files) return null;
   const { node_total } = key.build;
-  const learned = (await store.queues.learned(key.project, 'split')) ?? (await store.queues.learned(key.project, 'queue'));
+  const learned = (await learnedBy(store, key.project, 'split')) ?? (await learnedBy(store, key.project, 'queue'));
   const { hidden, slowdown } = costOf(files, null, learned);
   // The time that a node loses at its start may have been less than was expected. That makes no file shorter than its estimate.
   const durations = withHidden(files.weights, { hidden: hidden / Math.min(1, slowdown), slowdown: Math.max(1, slowdown) });
@@ -115,9 +117,11 @@ export async function planQueue(
   if (!whole) return null;
   const { node_total: nodeTotal } = key.build;
   const isGuessed = isMostlyGuessed(whole.seconds);
-  const learned = await store.queues.learned(key.project, 'queue');
+  const learned = await learnedBy(store, key.project, 'queue');
   const cost = costOf(whole, pullCost, learned);
-  const worth = isGuessed ? null : await worthCutting(store, key.project, whole, { nodeTotal, cost, runner: pieces, isWorker });
+  // What is known of the cases of a public side is what strangers say.
+  const isWhole = isGuessed || isPublicSide(key.project);
+  const worth = isWhole ? null : await worthCutting(store, key.project, whole, { nodeTotal, cost, runner: pieces, isWorker });
   if (worth === 'worker') return null;
   // A file with the name of a piece could not be told from one.
   const mayCut = worth && pieces !== null && !left.suite.strings().some(path => pieceOf(path));
@@ -147,6 +151,9 @@ export async function planQueue(
   return { plan, sent: { ...list, difference: null } };
 }
 
+/** No build has it: its times are those of the default branch, else of any. */
+const NO_BRANCH = '';
+
 const NONE_FIRST: FirstFiles = { failed: [], unmeasured: [] };
 
 /** Chooses the files of a queue that go first. Null: only a worker thread should do that. @param files of which most were measured */
@@ -174,12 +181,18 @@ async function listedFiles(store: Store, { id, list }: QueueInfo): Promise<strin
   return list.pieces_for === undefined ? paths : [...new Set(paths.map(fileOfPiece))];
 }
 
+/** What batches of a project cost so far; null: nothing is known. The public side of a project has learned nothing. */
+function learnedBy({ queues }: Store, project: number, mode: Mode): Soon<BatchSums | null> {
+  return isPublicSide(project) ? null : queues.learned(project, mode);
+}
+
 /** The expected cost of a batch of these files. @param setting see `CostPrior` */
 function costOf(files: Estimates<Suite>, setting: number | null, learned: BatchSums | null): BatchCost {
   const meanWeight = totalWeight(files.weights) / files.weights.length;
   return expectedCost({ setting, meanWeight, isGuessed: isMostlyGuessed(files.seconds), learned });
 }
 
+/** The times are those of the project, also for its public side: on its default branch, because the name of a branch is any text there. */
 async function estimates(
   { timings }: Store,
   { project, build }: { project: number; build: BuildKey },
@@ -189,9 +202,9 @@ async function estimates(
   sizes?: readonly number[],
 ): Promise<Estimates<Suite> | null> {
   if (!isWorker && suite.length >= POOLED_TEST_FILES) return null;
-  const { branch } = build;
+  const branch = isPublicSide(project) ? NO_BRANCH : build.branch;
   const mostCases = isWorker ? TEST_CASES_PER_REQUEST : TEST_CASES_ON_MAIN_THREAD;
-  const times = await timings.estimates(project, branch, suite, mostCases);
+  const times = await timings.estimates(ownerOf(project), branch, suite, mostCases);
   return times.isComplete || isWorker ? estimate(suite, times, mode, sizes) : null;
 }
 

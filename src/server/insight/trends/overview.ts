@@ -4,6 +4,7 @@ import type { ProjectOverview } from '../../../protocol/answers/trends.js';
 import { emptyDay } from '../../engine/days/days.js';
 import type { Project } from '../../engine/ports/access.js';
 import type { Millis, Store } from '../../engine/ports/store.js';
+import { isPublicSide } from '../../engine/public-side/side.js';
 import { ALWAYS, buildLines } from './build-lines.js';
 import { completeBuilds, jobsIn, medianOf, plannedBuilds } from './build-trend.js';
 import { idleShare, type Trend } from './summary.js';
@@ -32,7 +33,7 @@ export async function overviewOf(
   });
   const { since, price, jobs, ci_runs } = jobsIn(days, settings);
   const overview = {
-    ...{ id, name, default_branch },
+    ...{ id, name, is_public: isPublicSide(id), default_branch },
     builds_today: sums.builds,
     incomplete_today: sums.incomplete,
     cancelled_today: sums.cancelled,

@@ -3,6 +3,7 @@ import type { Database } from 'lmdb';
 import { noSettings } from '../../../protocol/project-settings.js';
 import type { Access, NewToken, Project, Token } from '../../engine/ports/access.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { publicSideName, publicSideOf } from '../../engine/public-side/side.js';
 import { DecodedRecords } from './decoded-records.js';
 import type { ProjectRecord } from './records.js';
 import type { Tables } from './tables.js';
@@ -29,6 +30,11 @@ export function lmdbAccess(parts: AccessTables & Committing) {
   };
   const putToken = (project: number, { hash, name }: NewToken, at: Millis) =>
     void tokens.put(keyOf(hash), { project, hash, name, created_at: at, used_at: null, revoked_at: null });
+  const rename = (project: number, record: ProjectRecord, name: string) => {
+    void projectNames.remove(record.name);
+    void projectNames.put(name, project);
+    void projects.put(project, { ...record, name });
+  };
   const tokenOf = (hash: string): Token | null => records.get(keyOf(hash)) ?? null;
   const changeToken = (hash: string, changed: (token: Token) => Partial<Token>) =>
     commit(parts, () => {
@@ -57,19 +63,22 @@ export function lmdbAccess(parts: AccessTables & Committing) {
       commit(parts, () => {
         const record = recordOf(project);
         if (!record || projectNames.get(name) !== undefined) return false;
-        void projectNames.remove(record.name);
-        void projectNames.put(name, project);
-        void projects.put(project, { ...record, name });
+        rename(project, record, name);
+        const side = publicSideOf(project);
+        const sideRecord = recordOf(side);
+        if (sideRecord) rename(side, sideRecord, publicSideName(name));
         return true;
       }),
     deleteProject: (project, at) =>
       commit(parts, () => {
-        const record = recordOf(project);
-        if (!record) return;
-        void projectNames.remove(record.name);
-        void projects.put(project, { ...record, deleted_at: at });
-        for (const table of [tokens, links, sessions] as Database<{ project: number | null }, string>[]) {
-          for (const { key, value } of [...table.getRange()]) if (value.project === project) void table.remove(key);
+        for (const id of [project, publicSideOf(project)]) {
+          const record = recordOf(id);
+          if (!record) continue;
+          void projectNames.remove(record.name);
+          void projects.put(id, { ...record, deleted_at: at });
+          for (const table of [tokens, links, sessions] as Database<{ project: number | null }, string>[]) {
+            for (const { key, value } of [...table.getRange()]) if (value.project === id) void table.remove(key);
+          }
         }
       }),
     setDefaultBranch: (project, branch) =>
@@ -92,6 +101,19 @@ export function lmdbAccess(parts: AccessTables & Committing) {
       commit(parts, () => {
         if (!recordOf(project)) return false;
         putToken(project, token, at);
+        return true;
+      }),
+    createPublicToken: (project, token, at) =>
+      commit(parts, () => {
+        const owner = recordOf(project);
+        if (!owner) return false;
+        const side = publicSideOf(project);
+        if (!recordOf(side)) {
+          const name = publicSideName(owner.name);
+          void projects.put(side, { name, created_at: at, ...newProject, has_test_cases: false });
+          void projectNames.put(name, side);
+        }
+        putToken(side, token, at);
         return true;
       }),
     useToken: (hash, at) => changeToken(hash, () => ({ used_at: at })),

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { noSettings, type ProjectSettings } from '../../../protocol/project-settings.js';
 import { FOUND_TOKENS } from '../../engine/access.js';
 import type { Access, Project, Token } from '../../engine/ports/access.js';
+import { PUBLIC_SUFFIX, publicSideOf } from '../../engine/public-side/side.js';
 import type { Database } from './connection/database.js';
 import { isTaken } from './connection/errors.js';
 import { ReadTogether } from './connection/read-together.js';
@@ -61,12 +62,12 @@ export function postgresqlAccess(database: Database) {
     },
     async renameProject(project, name) {
       const renamed = database.change(
-        `update projects set name = $2 where id = $1 and deleted_at is null
-        and not exists (select 1 from projects other where other.name = $2 and other.deleted_at is null and other.id <> $1)`,
-        [project, name],
+        `update projects set name = case when id = $1 then $2::text else $2::text || $4 end where id in ($1, $3) and deleted_at is null
+        and not exists (select 1 from projects other where other.name = $2::text and other.deleted_at is null and other.id <> $1)`,
+        [project, name, publicSideOf(project), PUBLIC_SUFFIX],
       );
       return renamed.then(
-        ({ count }) => count === 1,
+        ({ count }) => count > 0,
         (error: unknown) => {
           // Another project got the name at the same moment.
           if (isTaken(error)) return false;
@@ -77,12 +78,12 @@ export function postgresqlAccess(database: Database) {
     async deleteProject(project, at) {
       known.clear();
       await database.change(
-        `with p as (update projects set deleted_at = $2 where id = $1 and deleted_at is null returning id),
+        `with p as (update projects set deleted_at = $2 where id in ($1, $3) and deleted_at is null returning id),
         t as (delete from tokens using p where project = p.id),
         l as (delete from links using p where project = p.id),
         s as (delete from sessions using p where project = p.id)
         select count(*) from p`,
-        [project, at],
+        [project, at, publicSideOf(project)],
       );
       known.clear();
     },
@@ -118,6 +119,16 @@ export function postgresqlAccess(database: Database) {
         t as (insert into tokens (hash, project, name, created_at) select $2, id, $3, $4 from p on conflict (hash) do nothing)
         select id from p`,
         [project, hash, name, at],
+      );
+      return rows.length === 1;
+    },
+    async createPublicToken(project, { hash, name }, at) {
+      const { rows } = await database.change<{ id: number }>(
+        `with p as (select id, name from projects where id = $1 and deleted_at is null for share),
+        s as (insert into projects (id, name, created_at) select $2::int4, name || $6, $5::bigint from p on conflict (id) do nothing),
+        t as (insert into tokens (hash, project, name, created_at) select $3, $2::int4, $4, $5::bigint from p on conflict (hash) do nothing)
+        select id from p`,
+        [project, publicSideOf(project), hash, name, at, PUBLIC_SUFFIX],
       );
       return rows.length === 1;
     },

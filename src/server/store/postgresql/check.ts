@@ -11,7 +11,7 @@ import type { Database } from './connection/database.js';
 import { PATHS_PER_STATEMENT } from './connection/sql.js';
 import { fromNames } from './json.js';
 import { PARTS } from './plans/pieces.js';
-import { IDENTITIES, lastNumber, setIdentity } from './schema.js';
+import { greatestNumber, IDENTITIES, lastNumber, setIdentity } from './schema.js';
 
 /** Builds, and owners of pieces, that one statement of a check compares. */
 const CHECKED_PER_STATEMENT = 500;
@@ -223,7 +223,7 @@ async function* problemsOfProjects(database: Database, seen: Seen): AsyncGenerat
 async function* problemsOfIdentities(database: Database): AsyncGenerator<Problem> {
   for (const [table, column] of IDENTITIES) {
     const [row] = await database.read<{ last: number; next: number }>(
-      `select coalesce(max(${column}), 0) as last, ${await lastNumber(database, table, column)} as next from ${table}`,
+      `select ${greatestNumber(table, column)} as last, ${await lastNumber(database, table, column)} as next`,
     );
     const { last, next } = row!;
     if (last > next)

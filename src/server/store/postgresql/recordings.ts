@@ -6,6 +6,7 @@ import { buildDigest, digest, type NodeKey } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { FIRST_PUBLIC_SIDE } from '../../engine/public-side/side.js';
 import { defaultBranchAfter, newBuild, outcomeAmongProcesses, pathOf, withRun } from '../../engine/recordings.js';
 import { Refusal, refusals } from '../../engine/refusal.js';
 import { afterOthers } from '../after-others.js';
@@ -345,7 +346,7 @@ export class RunRecorder implements Recordings {
           from due join b on b.number = due.number returning id
         ), u as (
           insert into unlearnt (project, build, node_index, run)
-          select project, number, node_index, last + 1 from due join r on r.id = due.id order by nth
+          select project, number, node_index, last + 1 from due join r on r.id = due.id where project < ${FIRST_PUBLIC_SIDE} order by nth
         )
         select v.id, r.id is not null as is_added, v.number is not null as is_build, last_found as last, last_run, last_at, last_repeated, is_same,
           case when r.id is null and last_found > 0 then (select count(*) from runs where build = v.number and node_index = v.node_index) else 0 end as kept
@@ -396,7 +397,7 @@ export class RunRecorder implements Recordings {
         from v join b on b.key = v.build returning id, build, node_index
       )
       insert into unlearnt (project, build, node_index, run)
-      select project, r.build, r.node_index, 1 from v join r on r.id = v.id order by nth`,
+      select project, r.build, r.node_index, 1 from v join r on r.id = v.id where project < ${FIRST_PUBLIC_SIDE} order by nth`,
       values,
     );
     return count === runs.length;

@@ -1,3 +1,4 @@
+import { FIRST_PUBLIC_SIDE } from '../../engine/public-side/side.js';
 import { newerFormat, UPGRADING } from '../format.js';
 import type { Database } from './connection/database.js';
 import { codeOf } from './connection/errors.js';
@@ -367,10 +368,16 @@ export async function lastNumber(database: Database, table: string, column: stri
   return `(select case when is_called then last_value else 0 end from ${row!.sequence})`;
 }
 
+/** Returns an expression for the greatest number in a column that the database numbers; 0: none. The numbers of public sides are not from it. */
+export function greatestNumber(table: string, column: string): string {
+  const condition = table === 'projects' ? ` where ${column} < ${FIRST_PUBLIC_SIDE}` : '';
+  return `(select coalesce(max(${column}), 0) from ${table}${condition})`;
+}
+
 /** Has the database go on numbering after the greatest number, and after those that were given meanwhile. */
 export async function setIdentity(database: Database, table: string, column: string): Promise<void> {
   const last = await lastNumber(database, table, column);
   await database.change(
-    `select setval(pg_get_serial_sequence('${table}', '${column}'), greatest((select max(${column}) from ${table}), ${last}, 1))`,
+    `select setval(pg_get_serial_sequence('${table}', '${column}'), greatest(${greatestNumber(table, column)}, ${last}, 1))`,
   );
 }

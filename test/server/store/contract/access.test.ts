@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noSettings } from '../../../../src/protocol/project-settings.js';
+import { publicSideOf } from '../../../../src/server/engine/public-side/side.js';
 import { DAY, NOW } from './fixtures.js';
 import { stores } from './stores.js';
 
@@ -93,5 +94,25 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     expect(await access.createToken(web.id, { hash: 'c', name: null }, NOW)).toBe(false);
     expect([await access.token('c'), await access.renameProject(web.id, 'new')]).toEqual([null, false]);
     expect((await access.createProject('web', 'd', NOW))!.id).toBeGreaterThan(api.id);
+  });
+
+  it('makes the public side of a project with its first public token, and renames and deletes it with the project', async () => {
+    const { access } = await open();
+    const [web, api] = [(await access.createProject('web', 'a', NOW))!, (await access.createProject('api', 'b', NOW))!];
+    const side = publicSideOf(web.id);
+    for (const [i, hash] of ['c', 'd'].entries())
+      expect(await access.createPublicToken(web.id, { hash, name: null }, NOW + 1 + i)).toBe(true);
+    const made = { ...web, id: side, name: 'web (public)', created_at: NOW + 1 };
+    expect(await access.projects()).toEqual([web, api, made]);
+    expect([await access.project('web (public)'), await access.token('d')]).toMatchObject([made, { project: side, created_at: NOW + 2 }]);
+    expect(await access.renameProject(web.id, 'shop')).toBe(true);
+    expect(await access.projects()).toEqual([{ ...web, name: 'shop' }, api, { ...made, name: 'shop (public)' }]);
+    expect([await access.project('web (public)'), await access.project('shop (public)')]).toMatchObject([null, { id: side }]);
+    await access.deleteProject(web.id, NOW + 3);
+    expect([await access.projects(), (await access.tokens()).map(({ hash }) => hash)]).toEqual([[api], ['b']]);
+    expect(await access.createPublicToken(web.id, { hash: 'e', name: null }, NOW)).toBe(false);
+    expect([await access.token('c'), await access.token('e'), await access.project(side)]).toEqual([null, null, null]);
+    const again = (await access.createProject('shop', 'f', NOW))!;
+    expect(again.id).toBe(api.id + 1);
   });
 });

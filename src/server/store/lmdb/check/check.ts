@@ -1,3 +1,4 @@
+import { FIRST_PUBLIC_SIDE } from '../../../engine/public-side/side.js';
 import { ofRecord, type Problem, problemOf, type Seen } from '../../check/problem.js';
 import type { Parts } from '../parts.js';
 import { removeEntries } from '../writes/blobs.js';
@@ -48,11 +49,12 @@ export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
 
 /** Problems of the numbers that the next project and the next build get. */
 function* problemsOfCounters({ meta, projects, builds }: Parts): Generator<Problem> {
-  for (const [key, kind, table] of [
-    ['nextProject', 'project', projects],
-    ['nextBuild', 'build', builds],
+  for (const [key, kind, table, before] of [
+    // Public sides have numbers of their own.
+    ['nextProject', 'project', projects, FIRST_PUBLIC_SIDE],
+    ['nextBuild', 'build', builds, Infinity],
   ] as const) {
-    const [last = 0] = table.getKeys({ reverse: true, limit: 1 });
+    const [last = 0] = table.getKeys({ reverse: true, start: before, limit: 1 });
     if (last >= (meta.get(key) ?? 1)) yield problemOf('meta', key)(`is not after ${kind} ${last}`, () => meta.put(key, last + 1));
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { shortDigest } from '../../../engine/keys.js';
 import type { Millis } from '../../../engine/ports/store.js';
+import { isPublicSide } from '../../../engine/public-side/side.js';
 import type { Measurement, RunKind } from '../../../planning/estimating/timing.js';
 import { fileCount, pathAt, secondsAt, viewOf } from '../../codecs/run-times.js';
 import type { Parts } from '../parts.js';
@@ -29,7 +30,7 @@ interface Projects {
 type TimingParts = Pick<Parts, 'timingBuffer'> & { projects: Projects };
 
 /**
- * Applies the times of a run to the timings of its paths, and resolves when all of them count.
+ * Applies the times of a run to the timings of its paths, and resolves when all of them count. Those of a public side never count.
  *
  * @param turn resolves in a later turn of the event loop, when the buffer has room for more times
  */
@@ -39,6 +40,7 @@ export async function applyTimes(
   { project, branch, build, began, at, run }: PendingRun,
   turn: () => Promise<unknown> = () => parts.timingBuffer.nextTurn(),
 ): Promise<void> {
+  if (isPublicSide(project)) return;
   const { timingBuffer } = parts;
   const branches = branchesOf(parts, project, branch);
   // One object, changed for each file: a copy for each file took a third of a recording.
