@@ -39,7 +39,8 @@ async function fuzz({ requests, seed, connections }: Options): Promise<void> {
     const random = seededRandom(seed * 1000 + sender);
     while (sent < requests) {
       sent += 1;
-      const status = String((await send(Number(port), drawFuzzedRequest(random, host))) ?? 'closed');
+      const { status: received } = await send(Number(port), drawFuzzedRequest(random, host));
+      const status = String(received ?? 'closed');
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (sent % 500 === 0) showStatus(`${sent} of ${requests} requests`);
     }

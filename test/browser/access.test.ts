@@ -36,6 +36,22 @@ describe('the page of tokens, links and sessions', () => {
     expect((await client.get('/v1/builds')).status).toBe(403);
   });
 
+  it('makes a public token, and says on the pages of the public side what it is', async () => {
+    const { name } = await emptyProject(server);
+    const tab = await openAsOperator(server, '/access');
+    await projectOn(tab, name).getByRole('button', { name: 'New public token' }).click();
+    await tab.keyboard.press('Enter');
+    await tab.getByText('It may stand in the repository').waitFor();
+    const side = projectOn(tab, `${name} (public)`);
+    await side.getByRole('button', { name: 'New public token' }).waitFor();
+    expect(await side.getByRole('button', { name: /Rename|Delete/ }).count()).toBe(0);
+    await side.getByRole('link', { name: `${name} (public)` }).click();
+    await tab.getByText('Anyone who reads the repository may have written this').waitFor();
+    expect(await tab.getByRole('navigation', { name: 'Project' }).getByRole('link').allTextContents()).toEqual(['Builds']);
+    await tab.getByRole('main').getByRole('link', { name, exact: true }).click();
+    await tab.getByRole('link', { name: 'CI runs with a public token' }).waitFor();
+  });
+
   it('names a token, renames a project, and deletes it when its name is typed', async () => {
     const { name, client } = await emptyProject(server);
     const tab = await openAsOperator(server, '/access');

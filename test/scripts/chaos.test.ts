@@ -11,6 +11,12 @@ it.for<[name: string, does: string, args: string, report: RegExp]>([
     /^3\d\d requests \(seed 5\): \d+ x 200, .*\d+ x 422.*; \d+ valid builds succeeded; store sound\n$/,
   ],
   [
+    'strangers',
+    'sends hostile calls with a public token, and reports that nothing of the project changed',
+    '--calls 4000',
+    /^40\d\d calls \(seed 5\): \d+ x 200, .*\d+ x 403, .*; \d+ records of the project and its answers are the same, store sound\nmemory .*\n$/,
+  ],
+  [
     'kills',
     'kills a server while nodes use it, and reports that nothing was lost',
     '--times 1 --builds 1',

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { createToken } from '../../src/server/engine/access.js';
 import { TestProject } from '../cli/test-project.js';
 import { plainEnvironment, type Run } from '../harness/process.js';
 import { SharedServer } from '../harness/server.js';
@@ -166,7 +167,10 @@ const buildkite: System = {
 function buildkiteHook({ token, ...inputs }: Record<string, string>, { id, branch }: CiRun, more: Record<string, string>): Script {
   const { properties } = parse(read('scripts/ci/buildkite/plugin.yml')).configuration;
   expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(inputs)));
-  const values = Object.entries(inputs).map(([name, value]) => [`BUILDKITE_PLUGIN_BALLAST_${name.toUpperCase()}`, value]);
+  const values = Object.entries(inputs).map(([name, value]) => [
+    `BUILDKITE_PLUGIN_BALLAST_${name.replaceAll('-', '_').toUpperCase()}`,
+    value,
+  ]);
   const ci = { BUILDKITE: 'true', BUILDKITE_BUILD_ID: id, BUILDKITE_BRANCH: branch, BUILDKITE_COMMIT: COMMIT, BALLAST_TOKEN: token! };
   return { shell: ['sh'], text: read('scripts/ci/buildkite/hooks/command'), env: { ...Object.fromEntries(values), ...ci, ...more } };
 }
@@ -408,6 +412,21 @@ describe.each(systems)('the ready-made part for $name', ({ node, gate, hasReport
     expect(project.ran.sort()).toEqual(PLAIN);
     expect(await play(gate(addressOf(inputs), run), project.folder, {}, program)).toMatchObject({ code: 3 });
   });
+});
+
+it.each([circle, buildkite])('the part for $name takes the public token where there is no secret', async ({ node, gate }) => {
+  const ballast = await server.project();
+  const token = await createToken(server.store.access, ballast.id, Date.now(), { isPublic: true });
+  const address = { url: ballast.url, token: '', 'public-token': token };
+  const run: CiRun = { id: '80', branch: 'patch' };
+  const projects = [0, 1].map(() => new TestProject(PLAIN));
+  for (const [i, project] of projects.entries()) {
+    const inputs = { ...inputsFor(address), 'public-token': token };
+    expect(await play(node(inputs, run, i), project.folder, { RAN: project.environment(server, 0).RAN! })).toMatchObject({ code: 0 });
+  }
+  expect(projects.flatMap(({ ran }) => ran).sort()).toEqual(PLAIN);
+  const warning = expect.stringContaining('warning: a public token ran this CI run') as string;
+  expect(await play(gate(address, run), temporaryFolder())).toMatchObject({ code: 0, stdout: warning });
 });
 
 describe('the client that an earlier job left', () => {

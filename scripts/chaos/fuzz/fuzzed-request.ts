@@ -1,7 +1,7 @@
 import { headers } from '../../../test/testbed/client.js';
 import { pick, type Random } from '../../../test/testbed/random.js';
 import { HEAD_MUTATIONS, mutateBytes, mutateJson } from './mutations.js';
-import { drawValidRequest } from './valid-request.js';
+import { type Drawn, drawValidRequest } from './valid-request.js';
 
 /** Probabilities that the JSON, the bytes and the head of a request are mutated. */
 const MUTATED_JSON = 0.7;
@@ -14,12 +14,16 @@ export interface RawRequest {
   bytes: Buffer;
 }
 
-/** Draws a valid request and mutates parts of it. */
-export function drawFuzzedRequest(random: Random, host: string): RawRequest {
-  const { path, body } = drawValidRequest(random);
+/** Mutates parts of a request, by default of a valid one, with the fields of its head. */
+export function drawFuzzedRequest(
+  random: Random,
+  host: string,
+  { path, body }: Drawn = drawValidRequest(random),
+  fields = headers,
+): RawRequest {
   let method = body ? 'POST' : 'GET';
   let target = path;
-  const head = new Map<string, string>(Object.entries({ ...headers, Host: host }));
+  const head = new Map<string, string>(Object.entries({ ...fields, Host: host }));
   let content: Buffer = body ? Buffer.from(JSON.stringify(random() < MUTATED_JSON ? mutateJson(random, body) : body)) : Buffer.alloc(0);
   if (content.length > 0 && random() < MUTATED_BYTES) content = mutateBytes(random, content);
   if (random() < MUTATED_HEAD) {

@@ -1,4 +1,4 @@
-import { TOKEN } from '../../../test/testbed/client.js';
+import type { headers } from '../../../test/testbed/client.js';
 import { pick, type Random } from '../../../test/testbed/random.js';
 
 /** Values that replace valid ones. */
@@ -82,14 +82,16 @@ export function mutateBytes(random: Random, bytes: Buffer): Buffer {
   return changed;
 }
 
+const TOKEN_HEADER = 'KNAPSACK-PRO-TEST-SUITE-TOKEN' satisfies keyof typeof headers;
+
 /** Mutations of a request's head. They leave it parseable. */
 export const HEAD_MUTATIONS: readonly ((head: Map<string, string>, random: Random) => void)[] = [
-  head => void head.delete('KNAPSACK-PRO-TEST-SUITE-TOKEN'),
-  head => void head.set('KNAPSACK-PRO-TEST-SUITE-TOKEN', 'x'.repeat(64)),
+  head => void head.delete(TOKEN_HEADER),
+  head => void head.set(TOKEN_HEADER, 'x'.repeat(64)),
   (head, random) =>
     void head.set(
-      'KNAPSACK-PRO-TEST-SUITE-TOKEN',
-      mutateBytes(random, Buffer.from(TOKEN))
+      TOKEN_HEADER,
+      mutateBytes(random, Buffer.from(head.get(TOKEN_HEADER) ?? ''))
         .toString('latin1')
         .replace(/[^\x21-\x7e]/g, '?'),
     ),

@@ -5,8 +5,14 @@ import type { RawRequest } from './fuzzed-request.js';
 
 const ANSWER_MILLISECONDS = 20_000;
 
-/** Sends a request on a separate connection. Returns the status of the answer, or null if the server closed the connection without one. */
-export async function send(port: number, { method, target, bytes }: RawRequest): Promise<number | null> {
+/** An answer as it was received, and its status; null: the server closed the connection without one. */
+export interface Received {
+  status: number | null;
+  text: string;
+}
+
+/** Sends a request on a separate connection. */
+export async function send(port: number, { method, target, bytes }: RawRequest): Promise<Received> {
   const socket = connect(port, '127.0.0.1');
   try {
     const received = new Promise<string>((resolve, reject) => {
@@ -34,7 +40,7 @@ export async function send(port: number, { method, target, bytes }: RawRequest):
       throw new Violation(
         `${method} ${target} was answered with ${text.slice(0, 500)}\nThe request was ${bytes.toString('latin1').slice(0, 2000)}`,
       );
-    return status === 0 ? null : status;
+    return { status: status === 0 ? null : status, text };
   } finally {
     socket.destroy();
   }

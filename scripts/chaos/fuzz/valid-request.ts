@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { pick, type Random } from '../../../test/testbed/random.js';
 
 const BRANCHES = ['main', 'next', 'größe'];
-const FILES = Array.from({ length: 12 }, (_, i) => `spec/${i}_spec.rb${i % 4 === 3 ? '[1:1]' : ''}`);
+export const FILES = Array.from({ length: 12 }, (_, i) => `spec/${i}_spec.rb${i % 4 === 3 ? '[1:1]' : ''}`);
 
-interface Request {
+export interface Drawn {
   path: string;
   body: Record<string, unknown> | null;
 }
 
 /** Draws a valid request. There are few builds, so that requests conflict. */
-export function drawValidRequest(random: Random): Request {
+export function drawValidRequest(random: Random): Drawn {
   const node_total = 1 + Math.floor(3 * random());
   const build = {
     commit_hash: pick(random, ['a', 'b']),

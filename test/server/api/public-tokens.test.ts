@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MILLISECONDS } from '../../../src/base/time.js';
 import { admit, assertRoomForPlan, countPlan } from '../../../src/server/api/public-token.js';
+import { endpoints } from '../../../src/server/api/table.js';
 import { createToken } from '../../../src/server/engine/access.js';
 import {
   PUBLIC_BYTES_PER_DAY,
@@ -113,6 +114,21 @@ describe('a public token', () => {
       expect(await client.post('/v1/plan', body, client.token === '' ? { 'SERVICE-TEST-SUITE-TOKEN': '' } : {})).toMatchObject({
         status: 403,
       });
+  });
+
+  it_('is refused by every endpoint that is not named here', async ({ server: project }) => {
+    const stranger = await publicClient(project);
+    const open: string[] = [];
+    for (const endpoint of endpoints) {
+      const path = endpoint.replace(':id', 'an-id').replace(':name', 'limits');
+      for (const { status, text } of [await stranger.get(path), await stranger.post(path, {})])
+        if (status !== 405 && !text.includes('is not open to a public token')) open.push(endpoint);
+    }
+    const withToken = open.filter(endpoint => /^\/v\d/.test(endpoint));
+    expect(withToken).toEqual([
+      ...['/v1/build_subsets', '/v1/build_distributions/subset', '/v1/queues/queue', '/v2/queues/queue', '/v2/queues/heartbeat'],
+      ...['/v2/queues/cancel', '/v2/test_cases', '/v1/builds/completeness', '/v1/openapi.json'],
+    ]);
   });
 
   it_('finds nothing that the project made', async ({ server: project }) => {
