@@ -36,10 +36,17 @@ describe('an operator', () => {
     const access = async () => (await browser.get('/dashboard/access')).json;
     expect(await access()).toEqual({
       projects: [
-        { id: 1, name: 'default', created_at: TIME, tokens: [{ id: ID, name: null, created_at: TIME, used_at: null, revoked_at: null }] },
+        {
+          id: 1,
+          name: 'default',
+          is_public: false,
+          created_at: TIME,
+          tokens: [{ id: ID, name: null, created_at: TIME, used_at: null, revoked_at: null }],
+        },
         {
           id: project,
           name: 'web shop',
+          is_public: false,
           created_at: TIME,
           tokens: [
             { id: ID, name: null, created_at: TIME, used_at: TIME, revoked_at: null },
