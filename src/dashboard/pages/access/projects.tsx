@@ -39,9 +39,8 @@ export function Projects({ projects, change }: { projects: Project[]; change: Ch
       {created && (
         <Secret title={`A token of ${inSentence(created.project)}.`} text={created.token}>
           {created.isPublic
-            ? 'It may stand in the repository: it runs and records CI runs of forks, and nothing is learned from them.'
-            : 'Store it as a secret of your CI system.'}{' '}
-          Ballast keeps only its hash.
+            ? 'It may stand in the repository: CI runs of forks use it, and nothing is learned from them. Ballast keeps only its hash.'
+            : 'Store it as a secret of your CI system. Ballast keeps only its hash.'}
         </Secret>
       )}
       <ul class="access">
