@@ -25,7 +25,7 @@ import { type Served, TOKEN } from './served.js';
 export interface Past {
   /** The time at which it ends. */
   at: number;
-  tokens: { default: string; named: string; api: string; revoked: string; deleted: string };
+  tokens: { default: string; named: string; public: string; api: string; revoked: string; deleted: string };
   password: string;
   /** The secret of a reader's link. */
   link: string;
@@ -66,6 +66,7 @@ export async function playPast(served: Served, clock: Clock): Promise<Past> {
   await record(client, { commit_hash: 'import-0123456789ab', node_total: 1 }, [...SUITE, 'spec/cart_spec.rb[1:2]']);
   const proofs = await playDays(served, clock);
   await record(new Client(client.url, access.tokens.api), { commit_hash: 'a1', node_total: 1 }, ['src/a.test.ts', 'src/b.test.ts']);
+  await record(new Client(client.url, access.tokens.public), { commit_hash: 'f1', node_total: 1 }, SUITE);
   await served.settle();
   clock.advance({ seconds: DAY / 24 });
   // Uses are noted, to the hour: who opens the store at this time changes none of them.
@@ -89,6 +90,7 @@ async function makeAccess({ client, store }: Served, clock: Clock) {
   };
   await change('projects/settings', { project: 1, settings });
   const { token: named } = await change('tokens', { project: 1, name: 'GitHub Actions' });
+  const anyone = await change('tokens', { project: 1, name: 'forks', is_public: true });
   const revoked = await change('tokens', { project: 1, name: 'old' });
   await change('tokens/revoke', { id: revoked.id });
   const api = await change('projects', { name: 'api' });
@@ -101,7 +103,7 @@ async function makeAccess({ client, store }: Served, clock: Clock) {
   const reader = new Browser(client.url);
   await reader.signIn(link);
   return {
-    tokens: { default: TOKEN, named, api: api.token, revoked: revoked.token, deleted: deleted.token },
+    tokens: { default: TOKEN, named, public: anyone.token, api: api.token, revoked: revoked.token, deleted: deleted.token },
     ...{ password: PASSWORD, link, cookies: { operator: operator.cookie, reader: reader.cookie } },
   };
 }

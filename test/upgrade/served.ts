@@ -34,6 +34,8 @@ export async function serve(place: Place, clock: Clock): Promise<Served> {
   const openStore: typeof serveStore = async (...args) => (store = await serveStore(...args));
   const dependencies = { openStore, now: clock.now, uptime: clock.now, isEager: false };
   const service = await openService(config, openLog('silent'), dependencies);
+  // What the last process did not write would be in some answers after a second.
+  await service.summarize();
   return {
     client: new Client(service.url, TOKEN),
     store: store!,

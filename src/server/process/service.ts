@@ -154,7 +154,7 @@ export async function openService(
     closers.push(() => webhookEvents.close());
     const summarizer = new Summarizer(store, jobs, log, now, uptime, webhookEvents);
     closers.push(() => summarizer.close());
-    summarizer.noteNewest().catch((err: unknown) => log.warn({ err }, 'could not look for missing summaries'));
+    const noted = summarizer.noteNewest().catch((err: unknown) => log.warn({ err }, 'could not look for missing summaries'));
     const readiness = new Readiness(store.maintenance, now, uptime);
     const hasAdminPort = config.adminPort !== null;
     const dailyBytes = new DailyBytes(config.dailyBytesPerProject);
@@ -239,6 +239,7 @@ export async function openService(
     const address = context.dashboard && (await noteAddress(config, ports, store, log));
     const firstLink = firstToken !== null && address !== null ? await newSignInUrl(store, address, now()) : null;
     const summarize = async () => {
+      await noted;
       await summarizer.flush();
       await webhookEvents.settled();
     };
