@@ -15,14 +15,13 @@ import { notesOf, obstaclesOf } from './release/version.js';
 
 /** Makes what is published of a version from a clean tree. */
 
-/** Files for Docker Compose, all files for deployments that are published as they are. */
-const COMPOSED = ['compose.yaml', 'compose.database.yaml'];
-const DEPLOYED = [...COMPOSED, 'haproxy.cfg', 'ballast.service'];
+/** Files for deployments that are published as they are. */
+const DEPLOYED = ['compose.yaml', 'compose.database.yaml', 'haproxy.cfg', 'ballast.service'];
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = new Command('npm run release --')
   .description(
-    'Make what is published of a version: archives of the server for Linux on x64 and arm64, an image for both, the chart, files for Docker Compose, the packages of "npm run packages", the site of "npm run site", notes, SHA256SUMS, and the commands that publish them. The tree must be clean, and package.json, the chart, the files for Docker Compose, the changelog and the fixtures of upgrades must have the version. The same commit gives the same bytes. Needs the registry of npm, a mirror of Debian, GNU tar, gzip and xz.',
+    'Make what is published of a version: archives of the server for Linux on x64 and arm64, an image for both, the chart, files for Docker Compose, the packages of "npm run packages", the site of "npm run site", notes, SHA256SUMS, and the commands that publish them. The tree must be clean, and package.json, the chart, the changelog, the guides, the files for deployments and the fixtures of upgrades must have the version. The same commit gives the same bytes. Needs the registry of npm, a mirror of Debian, GNU tar, gzip and xz.',
   )
   .argument('<version>', 'the version, as in package.json')
   .argument('[folder]', 'where to write the files: an empty folder', 'release')
@@ -32,12 +31,18 @@ const version = program.args[0]!;
 const folder = resolve(root, program.args[1] ?? 'release');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const NAMING = [
+  'README.md',
+  ...git('ls-files', 'scripts/deploy', 'src/docs')
+    .split('\n')
+    .filter(path => !/upgrading|changelog|\.png$/.test(path)),
+];
 const changelog = read('src/docs/reference/changelog.md');
 mkdirSync(folder, { recursive: true });
 const obstacles = obstaclesOf(version, {
   package: (JSON.parse(read('package.json')) as { version: string }).version,
   chart: read('scripts/deploy/helm/ballast/Chart.yaml'),
-  compose: COMPOSED.map(name => read(join('scripts/deploy', name))),
+  texts: Object.fromEntries(NAMING.map(path => [path, read(path)])),
   changelog,
   fixtures: readdirSync(join(root, 'test/upgrade/fixtures')),
   changes: git('status', '--porcelain'),
@@ -77,6 +82,7 @@ try {
 }
 tar(join(folder, `ballast-chart-${version}.tgz`), { folder: join(root, 'scripts/deploy/helm'), names: ['ballast'], time });
 for (const name of DEPLOYED) copyFileSync(join(root, 'scripts/deploy', name), join(folder, name));
+tar(join(folder, `ballast-ci-${version}.tar.gz`), { folder: join(root, 'scripts'), names: ['ci'], time });
 process.stderr.write('release: recording the demo ...\n');
 execFileSync(process.execPath, [join(root, 'dist/scripts/site.js'), join(folder, 'site')], { stdio: ['ignore', 'ignore', 'inherit'] });
 tar(join(folder, `ballast-${version}-site.tar.gz`), { folder, names: ['site'], time });

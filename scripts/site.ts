@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { numberParser } from '../test/testbed/option-parsers.js';
 import { openStoppedDemo, STOPPED_AT } from './demo/stopped-demo.js';
 import { makeSite } from './site/make-site.js';
 import { recordDemo } from './site/recording.js';
@@ -10,14 +9,12 @@ import { recordDemo } from './site/recording.js';
 
 /** They have each incident of the demo. */
 const DAYS = 10;
-const days = numberParser(value => Number.isInteger(value) && value >= 1 && value <= 89, 'It must be a whole number from 1 to 89.');
 
 new Command('npm run site --')
   .description(
     'Make a static site: the guides with a search, and the dashboard over recorded answers of the demo. It opens from its folder, and from any path of a web server. The same commit gives the same bytes.',
   )
   .argument('<folder>', 'where to write the files: an empty folder')
-  .option('--days <number>', 'days of builds in the demo', days, DAYS)
   .showHelpAfterError('(add --help for the usage)')
   .action(site)
   .parseAsync()
@@ -26,14 +23,14 @@ new Command('npm run site --')
     process.exitCode = 1;
   });
 
-async function site(path: string, { days }: { days: number }): Promise<void> {
+async function site(path: string): Promise<void> {
   const folder = resolve(path);
   mkdirSync(folder, { recursive: true });
   const [other] = readdirSync(folder);
   if (other !== undefined)
     throw new Error(`cannot write to ${folder}: it has files already, such as ${other}; remove them, or name another folder`);
-  process.stderr.write(`site: making the builds of ${days} days ...\n`);
-  const demo = await openStoppedDemo(days);
+  process.stderr.write(`site: making the builds of ${DAYS} days ...\n`);
+  const demo = await openStoppedDemo(DAYS);
   try {
     process.stderr.write('site: recording the pages ...\n');
     await makeSite(folder, await recordDemo(demo), STOPPED_AT);

@@ -28,6 +28,8 @@ interface Options {
   connections: number;
 }
 
+/** Summaries are written 5 s after the last recording. */
+const SUMMARY_MILLISECONDS = 60_000;
 /** A part of the names that no stranger knows. */
 const SECRET = 'SECRET';
 /** The number of the project "default". */
@@ -40,8 +42,8 @@ function ballast(dataDir: string, ...args: string[]): string {
   return stdout.trim();
 }
 
-/** Records what the project has: builds of both modes, on two branches, of files that strangers know and others. */
-async function seedProject(url: string): Promise<void> {
+/** Records what the project has: builds of both modes, on two branches, of files that strangers know and others. Returns how many builds. */
+async function seedProject(url: string): Promise<number> {
   const post: Post = (path, body) => requestJson(url, path, body);
   const known = FILES.filter(path => !path.includes('[')).map(path => ({ path }));
   const hidden = suite(SECRET, 40);
@@ -54,14 +56,15 @@ async function seedProject(url: string): Promise<void> {
   const cases = [{ name: `${SECRET} case`, seconds: 20, outcome: 'passed' }];
   const files = [{ path: hidden[0]!.path, seconds: 40, cases }];
   await post('/v2/test_cases', { ...builds[0]!.key, node_index: 0, ci_build_id: '1', runner: 'rspec', files });
+  return builds.length;
 }
 
 /** Resolves when the server has written the summaries of all builds. */
-async function untilSummarized(url: string): Promise<void> {
-  for (;;) {
+async function untilSummarized(url: string, count: number): Promise<void> {
+  for (const until = performance.now() + SUMMARY_MILLISECONDS; ; await sleep(500)) {
     const { builds } = (await requestJson(url, '/v1/build_summaries')) as { builds: { summary: object | null; is_running: boolean }[] };
-    if (builds.length === 4 && builds.every(({ summary, is_running }) => summary && !is_running)) return;
-    await sleep(500);
+    if (builds.length === count && builds.every(({ summary, is_running }) => summary && !is_running)) return;
+    invariant(performance.now() < until, `the server did not write the summaries of ${count} builds in ${SUMMARY_MILLISECONDS} ms`);
   }
 }
 
@@ -98,7 +101,8 @@ async function playNeighbour(url: string, token: string, isOver: () => boolean):
 function firstDifference(before: string, after: string): string {
   let at = 0;
   while (at < before.length && before[at] === after[at]) at++;
-  return `${before.slice(at - 200, at + 100)} became ${after.slice(at - 200, at + 100)}`;
+  const shown = (text: string) => text.slice(Math.max(0, at - 200), at + 100);
+  return `${shown(before)} became ${shown(after)}`;
 }
 
 const bytesOf = (folder: string) => readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
@@ -116,10 +120,10 @@ function residentBytes({ pid }: Server): number {
 async function strangers({ calls, seed, connections }: Options): Promise<void> {
   const dataDir = temporaryFolder();
   let server = await startServer({ dataDir });
-  await seedProject(server.url);
+  const builds = await seedProject(server.url);
   const neighbour = ballast(dataDir, 'project', 'create', 'neighbour');
   const token = ballast(dataDir, 'token', 'create', 'default', '--public');
-  await untilSummarized(server.url);
+  await untilSummarized(server.url, builds);
   const { data } = (await requestJson(server.url, '/v1/builds')) as { data: { id: string }[] };
   const known: Known = { token, ids: data.map(({ id }) => id), tree: 'a'.repeat(40), digest: 'b'.repeat(22) };
   const answersBefore = await ownAnswers(server.url);
@@ -144,12 +148,13 @@ async function strangers({ calls, seed, connections }: Options): Promise<void> {
         !text.includes(SECRET),
         `${request.method} ${request.target} was answered with a name of the project: ${text.slice(0, 500)}`,
       );
-      statuses.set(String(status ?? 'closed'), (statuses.get(String(status ?? 'closed')) ?? 0) + 1);
+      const name = String(status ?? 'closed');
+      statuses.set(name, (statuses.get(name) ?? 0) + 1);
       if (sent % 500 === 0) showStatus(`${sent} of ${calls} calls`);
     }
   });
-  await Promise.all(senders).finally(() => (isOver = true));
-  const took = await playing;
+  const sending = Promise.all(senders).finally(() => (isOver = true));
+  const [took] = await Promise.all([playing, sending]);
   invariant(server.child.exitCode === null && server.child.signalCode === null, 'the server exited during the test');
   const answersAfter = await ownAnswers(server.url);
   invariant(answersAfter === answersBefore, `an answer to the project changed: ${firstDifference(answersBefore, answersAfter)}`);

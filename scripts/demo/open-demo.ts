@@ -16,6 +16,7 @@ import { type LiveProject, playLive } from './live.js';
 import { playPast } from './past.js';
 import { projects } from './projects.js';
 import { Summaries } from './summaries.js';
+import { Turns } from './turns.js';
 
 /** Settings of each project of the demo by its operators. */
 const SETTINGS = { price: '0.008 USD', setup: '40s', billing_step: '60s', target: '10m' };
@@ -114,16 +115,18 @@ async function makeBuilds(
       parts[i] = part;
       progressed(parts.reduce((sum, each) => sum + each, 0) / parts.length);
     };
+    // The numbers of builds are in the order in which they are recorded, over all projects.
+    const turns = isExact ? new Turns(projects.length) : null;
     const live = await Promise.all(
       projects.map(async (project, i): Promise<LiveProject & { ciRuns: number }> => {
         const { id, token } = await createProject(store.access, project.name, now - days * DAY);
         await changeSettings(store.access, id, SETTINGS);
         const calendar = new Calendar(project, 1000 * seed + i, now, days);
-        return {
-          token,
-          calendar,
-          ...(await playPast({ store, project: id, pullCost, clock, summaries, isExact, progressed: noteProgress(i) }, calendar)),
-        };
+        const turn = turns ? (at: number) => turns.take(i, at) : undefined;
+        const past = { store, project: id, pullCost, clock, summaries, isExact, turn, progressed: noteProgress(i) };
+        const played = await playPast(past, calendar);
+        turns?.end();
+        return { token, calendar, ...played };
       }),
     );
     await summaries.end();

@@ -36,6 +36,8 @@ export interface Past {
   summaries: Summaries;
   /** The same seed makes the same plans, too, and playing takes longer. Otherwise runs that are recorded at the same time may change places. */
   isExact?: boolean;
+  /** Resolves when the project may play what is next, at a time. */
+  turn?: ((at: number) => Promise<void>) | undefined;
   /** Called before each CI run with the part of the time that is played. It may throw to end the play. */
   progressed?: (part: number) => void;
 }
@@ -65,6 +67,7 @@ export async function playPast(past: Past, calendar: Calendar): Promise<{ runnin
     }
   };
   for (const run of calendar.past()) {
+    await past.turn?.(run.at);
     past.progressed?.(1 - (calendar.now - run.at) / (DAY * calendar.days));
     ciRuns += 1;
     await recordUntil(run.at);
@@ -74,6 +77,7 @@ export async function playPast(past: Past, calendar: Calendar): Promise<{ runnin
       else running.push(node);
     }
   }
+  await past.turn?.(calendar.now);
   await recordUntil(calendar.now);
   return { running: [...running, ...recordings], ciRuns };
 }

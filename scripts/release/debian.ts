@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Processor } from './node-binary.js';
+import { ARCHITECTURES, type Processor } from './node-binary.js';
 
 /** The packages of Debian 13 that Node and the image need, and their digests. A package needs no other one that is not here. */
 const PACKAGES: Record<string, Record<Processor, string>> = {
@@ -46,7 +46,7 @@ export async function unpackDebian(folder: string, processor: Processor): Promis
   const status = join(folder, 'var/lib/dpkg/status.d');
   mkdirSync(status, { recursive: true });
   for (const [path, digests] of Object.entries(PACKAGES)) {
-    const members = membersOf(await download(`${path}_${processor === 'x64' ? 'amd64' : 'arm64'}.deb`, digests[processor]));
+    const members = membersOf(await download(`${path}_${ARCHITECTURES[processor]}.deb`, digests[processor]));
     execFileSync('tar', ['-xJp', '--no-same-owner', '-C', folder], { input: members.get('data.tar.xz') });
     const control = execFileSync('tar', ['-xJO', './control'], { input: members.get('control.tar.xz') });
     writeFileSync(join(status, basename(path).split('_')[0]!), control);

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { imageSettings } from './dockerfile.js';
-import type { Processor } from './node-binary.js';
+import { ARCHITECTURES, type Processor } from './node-binary.js';
 import { type Contents, tar } from './tar.js';
 
 interface Release {
@@ -31,7 +31,6 @@ const MANIFEST = { schemaVersion: 2, mediaType: 'application/vnd.oci.image.manif
 const CONFIG = 'application/vnd.oci.image.config.v1+json';
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
-const ARCHITECTURES: Record<Processor, string> = { x64: 'amd64', arm64: 'arm64' };
 /** Folders that belong to the user of the server. */
 const OWN_FOLDERS = ['data', 'snapshots', 'tmp'];
 /** Programs of busybox that people use in a container. */
@@ -46,7 +45,9 @@ const PROGRAMS = 'cat chmod cp date df dirname du env find grep head id kill ls 
 export function makeImage(archive: string, release: Release, parts: readonly Parts[]): void {
   const made = mkdtempSync(join(tmpdir(), 'ballast-image-'));
   try {
-    const blobs = new Blobs(made, release.time);
+    const [layout, own] = [join(made, 'layout'), join(made, 'own')];
+    const blobs = new Blobs(layout, release.time);
+    for (const name of OWN_FOLDERS) mkdirSync(join(own, name), { recursive: true });
     const labels = {
       'org.opencontainers.image.title': 'Ballast',
       'org.opencontainers.image.description': 'Self-hosted test-suite splitting and timing service for parallel CI nodes',
@@ -54,7 +55,7 @@ export function makeImage(archive: string, release: Release, parts: readonly Par
       'org.opencontainers.image.revision': release.commit,
       'org.opencontainers.image.licenses': 'MIT',
     };
-    const images = parts.map(each => putImage(blobs, release, labels, each));
+    const images = parts.map(each => putImage(blobs, release, labels, own, each));
     const manifests = images.map(({ manifest, platform }) => ({ ...manifest, platform }));
     const index = blobs.put(INDEX.mediaType, { ...INDEX, manifests, annotations: labels });
     const names = {
@@ -72,25 +73,22 @@ export function makeImage(archive: string, release: Release, parts: readonly Par
         Layers: layers.map(pathOf),
       })),
     );
-    tar(archive, { folder: made, names: readdirSync(made), time: release.time });
+    tar(archive, { folder: layout, names: readdirSync(layout), time: release.time });
   } finally {
     rmSync(made, { recursive: true });
   }
 }
 
-/** Puts an image in three layers: Debian, the server, and the folders that belong to its user. */
-function putImage(blobs: Blobs, { time, dockerfile }: Release, labels: object, { processor, system, server }: Parts) {
+/** Puts an image in three layers: Debian, the server, and the folders that belong to its user. @param own has these folders */
+function putImage(blobs: Blobs, { time, dockerfile }: Release, labels: object, own: string, { processor, system, server }: Parts) {
   const settings = imageSettings(dockerfile);
   const [uid, gid] = settings.User.split(':').map(Number) as [number, number];
   addUser(system, uid, gid);
-  const own = mkdtempSync(join(tmpdir(), 'ballast-folders-'));
-  for (const name of OWN_FOLDERS) mkdirSync(join(own, name));
   const put = [
     blobs.putLayer({ folder: system, names: readdirSync(system) }),
     blobs.putLayer({ folder: server, names: ['ballast'] }),
     blobs.putLayer({ folder: own, names: OWN_FOLDERS, owner: uid, mode: '0700' }),
   ];
-  rmSync(own, { recursive: true });
   const layers = put.map(({ layer }) => layer);
   const platform = { architecture: ARCHITECTURES[processor], os: 'linux' };
   const config = blobs.put(CONFIG, {

@@ -7,6 +7,9 @@ import { npm } from './npm.js';
 export const PROCESSORS = ['x64', 'arm64'] as const;
 export type Processor = (typeof PROCESSORS)[number];
 
+/** What Debian and OCI call a processor. */
+export const ARCHITECTURES: Record<Processor, string> = { x64: 'amd64', arm64: 'arm64' };
+
 /** The Node in the archives: the newest release with long-term support for which uWebSockets.js has a binary. */
 const NODE_VERSION = '24.22.3';
 /** Of the packages of the registry of npm that have its program for Linux with glibc, as nodejs.org builds it. */

@@ -1,7 +1,7 @@
 /** The commands with which a person publishes a release, as a page. @param names its files */
 export function publishing(version: string, commit: string, names: readonly string[]): string {
-  const image = `ballast-${version}-image.tar`;
-  const chart = `ballast-chart-${version}.tgz`;
+  const image = names.find(name => name.endsWith('-image.tar'))!;
+  const chart = names.find(name => name.startsWith('ballast-chart-'))!;
   const ending = (end: string) => names.filter(name => name.endsWith(end) && name !== chart);
   return `# Publish Ballast ${version}
 

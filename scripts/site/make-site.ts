@@ -4,6 +4,7 @@ import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
+import { groupBy } from '../../src/base/group-by.js';
 import { packOf } from '../../src/dashboard/site/packs.js';
 import { demoPage, type Guide, indexPage, pageOf, sectionsOf } from './guide-pages.js';
 import type { Recorded } from './recorder.js';
@@ -41,13 +42,9 @@ export async function makeSite(folder: string, recorded: readonly [key: string, 
 
 /** Writes the packs of the answers as scripts. Returns their names. */
 function writePacks(folder: string, recorded: readonly [key: string, recorded: Recorded][]): string[] {
-  const packs = new Map<string, Record<string, Recorded>>();
-  for (const [key, answer] of recorded) {
-    const name = packOf(key);
-    packs.set(name, { ...packs.get(name), [key]: answer });
-  }
-  for (const [name, pack] of packs) {
-    const text = gzipSync(JSON.stringify(pack), { level: 9 }).toString('base64');
+  const packs = groupBy(recorded, ([key]) => packOf(key));
+  for (const [name, answers] of packs) {
+    const text = gzipSync(JSON.stringify(Object.fromEntries(answers)), { level: 9 }).toString('base64');
     writeFileSync(join(folder, `${name}.js`), `document.currentScript.given="${text}"\n`);
   }
   return [...packs.keys()].sort();

@@ -19,6 +19,7 @@ import {
   PUBLIC_PLANS_PER_DAY,
   PUBLIC_REQUESTS_PER_DAY,
   PUBLIC_TEST_FILES,
+  PUBLIC_WAITS,
 } from '../../src/server/engine/public-side/allowance.js';
 import { WRONG_SIGN_INS_OF_ALL, WRONG_SIGN_INS_PER_ADDRESS } from '../../src/server/engine/sign-in/password.js';
 import {
@@ -104,6 +105,7 @@ const rows: Record<string, number[]> = {
   'bytes of their bodies': [PUBLIC_BYTES_PER_DAY],
   'queues and splits that they create': [PUBLIC_PLANS_PER_DAY],
   'test files of a request with a public token': [PUBLIC_TEST_FILES],
+  'requests with public tokens of one project that wait at once': [PUBLIC_WAITS],
   'CI runs that one CI run [proves]': [SPARED_PER_CI_RUN],
   'CI runs of one tree': [CI_RUNS_OF_TREE],
   'free space on the disk': [limits.diskReserveBytes],

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 const SOURCE = {
   package: '1.2.3',
   chart: 'name: ballast\nversion: 1.2.3\nappVersion: 1.2.3\n',
-  compose: ['services:\n  ballast:\n    image: ballast:1.2.3\n', 'x-ballast: &ballast\n  image: ballast:1.2.3\n'],
+  texts: { 'compose.yaml': 'image: ballast:1.2.3\n', 'guide.md': 'pip install ballast_pytest-1.2.3-py3-none-any.whl' },
   changelog: '# Changelog\n\n## 1.2.3\n\nIt splits.\n\n## 1.2.2\n\nIt split.\n',
   fixtures: ['1.2.2', '1.2.3'],
   changes: '',
@@ -30,8 +30,8 @@ describe('npm run release', () => {
     ['1.2.3', { chart: 'version: 1.2.3\nappVersion: 1.2.2\n' }, /^the chart has version 1\.2\.3 and appVersion 1\.2\.2; /],
     [
       '1.2.3',
-      { compose: ['  image: ballast:1.2.3\n', '  image: ballast:1.2.2\n'] },
-      /^compose\.yaml and compose\.database\.yaml do not both have /,
+      { texts: { ...SOURCE.texts, 'guide.md': 'docker load -i ballast-1.2.2-image.tar' } },
+      /^guide\.md names ballast-1\.2\.2; set 1\.2\.3 there$/,
     ],
     ['1.2.3', { changelog: '## 1.2.3-rc.1\n' }, /^src\/docs\/reference\/changelog\.md has no section "## 1\.2\.3"/],
     [
@@ -46,14 +46,20 @@ describe('npm run release', () => {
   });
 
   it('lists the commands that publish the files', () => {
-    const text = publishing('1.2.3', 'c0ffee', ['ballast-1.2.3.tgz', 'ballast-chart-1.2.3.tgz', 'p-1.2.3.whl', 'SHA256SUMS']);
+    const text = publishing('1.2.3', 'c0ffee', [
+      'ballast-1.2.3-image.tar',
+      'ballast-1.2.3.tgz',
+      'ballast-chart-1.2.3.tgz',
+      'p-1.2.3.whl',
+      'SHA256SUMS',
+    ]);
     for (const command of [
       'git tag -a v1.2.3 -m "Ballast 1.2.3" c0ffee',
       'npm publish --access public ballast-1.2.3.tgz',
       'twine upload p-1.2.3.whl',
       'skopeo copy --all oci-archive:ballast-1.2.3-image.tar docker://$REGISTRY/ballast:1.2.3',
       'helm push ballast-chart-1.2.3.tgz oci://$REGISTRY/charts',
-      '  ballast-1.2.3.tgz ballast-chart-1.2.3.tgz p-1.2.3.whl SHA256SUMS',
+      '  ballast-1.2.3-image.tar ballast-1.2.3.tgz ballast-chart-1.2.3.tgz p-1.2.3.whl SHA256SUMS',
     ])
       expect(text.split('\n')).toContain(command);
     expect(text).not.toContain('npm publish --access public ballast-chart');
@@ -117,6 +123,6 @@ describe('./ballast of an archive', () => {
   });
 
   it('says what is missing where none can run', () => {
-    expect(() => run(null, null)).toThrow(/ballast: cannot run: the Node in .* needs glibc 2\.28 .* install Node 24/);
+    expect(() => run(null, null)).toThrow(/ballast: cannot run: the Node in .* does not start .* needs glibc 2\.34.* install Node 24/);
   });
 });

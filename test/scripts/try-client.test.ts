@@ -10,7 +10,7 @@ const program = fileURLToPath(new URL('../../../scripts/ci/windows/try-client.mj
 
 it('the trial of the client on Windows passes with the paths and the shell of this system, too', async () => {
   const env = { ...process.env, BALLAST_URL: server.url, BALLAST_TOKEN: TOKEN };
-  const { stdout } = await promisify(execFile)(process.execPath, [program], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [program], { env, timeout: 110_000 });
   expect(stdout).toMatch(/All 11 cases passed\.\n$/);
 }, 120_000);
 

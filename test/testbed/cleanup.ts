@@ -21,7 +21,8 @@ export function exitOnSignals(): void {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
-    process.once(signal, () => process.exit(code));
+    // A second signal must not end the process in the middle of its clean-up.
+    process.on(signal, () => process.exit(code));
   }
 }
 

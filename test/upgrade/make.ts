@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Command } from 'commander';
 import { version } from '../../src/base/version.js';
 import { Clock } from '../harness/clock.js';
-import { exitOnSignals, temporaryFolder } from '../testbed/cleanup.js';
+import { exitOnSignals, killAtExit, temporaryFolder } from '../testbed/cleanup.js';
 import { createDatabase, startCluster } from '../testbed/postgresql.js';
 import { Fixture, fixturesOf, type Kind } from './fixture.js';
 import type { Past } from './past.js';
@@ -44,7 +44,7 @@ async function newPlace(kind: Kind): Promise<{ place: Place; path: string }> {
 async function make(fixture: Fixture): Promise<void> {
   const { place, path } = await newPlace(fixture.kind);
   const output = join(temporaryFolder(), 'past.json');
-  const child = spawn(process.execPath, [PLAY, JSON.stringify(place), output], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = killAtExit(spawn(process.execPath, [PLAY, JSON.stringify(place), output], { stdio: ['ignore', 'inherit', 'inherit'] }));
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   if (signal !== 'SIGKILL') throw new Error(`the process that writes the ${fixture.kind} ended with ${signal ?? code}`);
   await fixture.keep(path, JSON.parse(readFileSync(output, 'utf8')) as Past);

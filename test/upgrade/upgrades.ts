@@ -61,7 +61,7 @@ export function describeUpgrades(kind: Kind, { newPlace, problemsIn, addFields, 
       await (await start(place)).close();
       await raiseFormat(path);
       const refusal =
-        /it has (version|schema) \d+ of Ballast (\S+), and this Ballast \2 reads \1 \d+: serve it with Ballast \2 or later, or restore the backup from before the upgrade; see src\/docs\/operate\/upgrading\.md$/;
+        /Ballast (\S+) wrote it with (version|schema) \d+, and this Ballast \1 reads \2 \d+: serve it with Ballast \1 or later, or restore the backup from before the upgrade; see the guide "Upgrading"$/;
       await expect(start(place)).rejects.toThrow(refusal);
     });
   });

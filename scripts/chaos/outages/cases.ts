@@ -169,7 +169,7 @@ export const cases = {
     await stage.addToTables();
     await sleep(PLAYED_MILLISECONDS);
     const from = process.env[OLDER_RELEASE] ?? 'this version';
-    return `${upgrades} servers of ${from} stopped and started again as this one, each in at most ${Math.round(longest)} ms, then tables grew`;
+    return `${stage.servers.length} servers of ${from} replaced by this version, ${upgrades} stops and starts in all, each in at most ${Math.round(longest)} ms, then tables grew`;
   }),
   'clocks 30 s apart': onClocks(30),
   'a clock an hour ahead': onClocks(3600),

@@ -1,4 +1,6 @@
 import { endpoints } from '../../../src/server/api/table.js';
+import { PUBLIC_TEST_FILES } from '../../../src/server/engine/public-side/allowance.js';
+import { publicSideOf } from '../../../src/server/engine/public-side/side.js';
 import { headers } from '../../../test/testbed/client.js';
 import { pick, type Random } from '../../../test/testbed/random.js';
 import { drawFuzzedRequest, type RawRequest } from '../fuzz/fuzzed-request.js';
@@ -23,8 +25,10 @@ const PAGES = [
   '/dashboard/session',
   '/metrics',
 ];
-const METHODS = ['GET', 'GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD'];
-const LARGE = 25_000;
+/** The share of these requests that are a POST; others are a GET, until their head is mutated. */
+const POSTS = 1 / 7;
+/** More than a public token may list. */
+const LARGE = PUBLIC_TEST_FILES + 5000;
 
 /** Draws a request with a public token: one of a CI run, or one that asks for what is not open to it. Parts of it are mutated. */
 export function drawHostileRequest(random: Random, host: string, known: Known): RawRequest {
@@ -33,7 +37,7 @@ export function drawHostileRequest(random: Random, host: string, known: Known): 
   const body = drawn.body && isInBody ? { ...drawn.body, test_suite_token: known.token } : drawn.body;
   const { 'KNAPSACK-PRO-TEST-SUITE-TOKEN': _, ...others } = headers;
   const token = drawn.body && isInBody ? {} : { 'KNAPSACK-PRO-TEST-SUITE-TOKEN': known.token };
-  const page = random() < 0.1 ? { 'Ballast-Project': pick(random, ['1', '2', '1073741825']), 'Ballast-Dashboard': '1' } : {};
+  const page = random() < 0.1 ? { 'Ballast-Project': pick(random, ['1', '2', String(publicSideOf(1))]), 'Ballast-Dashboard': '1' } : {};
   const cookie = random() < 0.05 ? { Cookie: `ballast_session=${'0'.repeat(64)}` } : {};
   return drawFuzzedRequest(random, host, { ...drawn, body }, { ...others, ...token, ...page, ...cookie } as typeof headers);
 }
@@ -47,7 +51,7 @@ function drawForbidden(random: Random, { ids, tree, digest }: Known): Drawn {
     ...{ node_build_id: '1', limit: '100', nodes: '1..8' },
   };
   const some = Object.entries(query).filter(() => random() < 0.5);
-  if (pick(random, METHODS) !== 'POST') return { path: `${path}?${new URLSearchParams(some).toString()}`, body: null };
+  if (random() >= POSTS) return { path: `${path}?${new URLSearchParams(some).toString()}`, body: null };
   return { path, body: { ...names, ...Object.fromEntries(some), ...drawList(random) } };
 }
 

@@ -61,7 +61,11 @@ const CASES = [
 
 const folder = mkdtempSync(join(tmpdir(), 'ballast-try-'));
 process.chdir(folder);
-for (const name of ['ballast.mjs', 'ballast-node-test.mjs']) writeFileSync(name, await (await fetch(`${BALLAST_URL}/${name}`)).text());
+for (const name of ['ballast.mjs', 'ballast-node-test.mjs']) {
+  const answer = await fetch(`${BALLAST_URL}/${name}`);
+  if (!answer.ok) throw new Error(`cannot download ${name}: ${BALLAST_URL} answered with ${answer.status}`);
+  writeFileSync(name, await answer.text());
+}
 for (const [name, text] of Object.entries(FILES)) {
   mkdirSync(dirname(name), { recursive: true });
   writeFileSync(`${name}.test.mjs`, `${text}\n`);

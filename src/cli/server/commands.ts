@@ -155,7 +155,7 @@ function addTokenCommands(program: Command, addStoreCommand: AddCommand): void {
     (await loadProject()).createProjectToken(source, project, flags as TokenOptions),
   )
     .option('--name <name>', 'what the token is for, as lists show it')
-    .option('--public', 'create a token that anyone may read, for CI runs of forks')
+    .option('--public', 'create a token that anyone may read, for pull requests from forks')
     .option('--json', 'print JSON');
   addStoreCommand(token, 'list <project>', 'list the tokens of a project: id, creation, last use, state, kind, name', async (...args) =>
     (await loadProject()).printTokens(...args),

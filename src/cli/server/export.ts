@@ -10,7 +10,7 @@ import { UsageError } from '../../base/usage-error.js';
 import { exportLines } from '../../server/engine/export.js';
 import type { Project } from '../../server/engine/ports/access.js';
 import type { Store } from '../../server/engine/ports/store.js';
-import { isPublicSide } from '../../server/engine/public-side/side.js';
+import { isPublicSide, PUBLIC_SUFFIX } from '../../server/engine/public-side/side.js';
 import type { StoreSource } from '../../server/store/source.js';
 import { withExistingStore } from './with-store.js';
 
@@ -70,6 +70,8 @@ async function selectProjects({ access }: Pick<Store, 'access'>, name: string | 
   const projects = (await access.projects()).filter(({ id }) => !isPublicSide(id));
   if (name === undefined) return projects;
   const selected = projects.filter(project => project.name === name);
+  if (selected.length === 0 && name.endsWith(PUBLIC_SUFFIX))
+    throw new Error(`cannot export "${name}": it is the public side of a project, from which nothing is learned; export the project`);
   if (selected.length === 0) throw new Error(`cannot export the project "${name}": there is no such project; "project list" shows all`);
   return selected;
 }

@@ -11,6 +11,7 @@ import {
   hashOf,
   renameProject,
   revokeToken,
+  setDefaultBranch,
   tokenId,
 } from '../../server/engine/access.js';
 import { newestBuild } from '../../server/engine/builds.js';
@@ -97,7 +98,7 @@ export function defaultBranch(source: StoreSource, name: string, { set, unset, j
     throw new UsageError([`--set needs the name of a branch, of 1 to ${limits.textMaxCharacters} characters`]);
   return withExistingStore(source, async ({ access, builds }) => {
     const { id } = await requireProject(access, name);
-    if (set !== undefined || unset) await access.setDefaultBranch(id, set ?? null);
+    if (set !== undefined || unset) await setDefaultBranch(access, { id, name }, set ?? null);
     const { default_branch, is_default_branch_set: is_set } = await requireProject(access, name);
     if (json) print(JSON.stringify({ default_branch, is_set }));
     else print(default_branch ?? '');

@@ -32,6 +32,8 @@ async function packNamed(name: string): Promise<Pack> {
   if (!names.has(name)) return {};
   const pack = packs.get(name) ?? loadScript(`../demo/answers/${name}.js`).then(text => unpacked(text as string));
   packs.set(name, pack);
+  // The next page tries again.
+  pack.catch(() => packs.delete(name));
   return pack;
 }
 

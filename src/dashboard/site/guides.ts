@@ -26,11 +26,16 @@ let sections: Promise<Section[]> | undefined;
 async function search(): Promise<void> {
   const text = box.value.trim();
   sections ??= loadScript(SECTIONS) as Promise<Section[]>;
-  const found = searchGuides(await sections, text);
+  const loaded = await sections.catch(() => (sections = undefined));
   // More was typed.
   if (text !== box.value.trim()) return;
   page.hidden = text !== '';
   results.hidden = text === '';
+  if (!loaded) {
+    status.textContent = 'The search could not be loaded.';
+    return;
+  }
+  const found = searchGuides(loaded, text);
   const guides = found.length === 1 ? '1 guide has' : `${found.length === 0 ? 'No' : found.length} guides have`;
   status.textContent = text === '' ? '' : `${guides} “${text}” in ${found.length === 1 ? 'it' : 'them'}.`;
   list.replaceChildren(...found.map(shown));

@@ -163,8 +163,11 @@ function parseReply<T>({ method, target }: Request, { status, bytes, location, d
   if (accepted !== null) return accepted;
   const request = `${method} ${target}`;
   if (status >= 400) {
-    const remedy = status === 403 ? '; check the token: it may be revoked, or belong to another server' : '';
-    throw new RequestRejected(`${request} was refused with ${status}: ${errorMessage(bytes)}${remedy}`, status);
+    const reason = errorMessage(bytes);
+    // A public token is known, and the server says what it may not do.
+    const isUnknown = status === 403 && !reason.includes('public token');
+    const remedy = isUnknown ? '; check the token: it may be revoked, or belong to another server' : '';
+    throw new RequestRejected(`${request} was refused with ${status}: ${reason}${remedy}`, status);
   }
   if (status >= 300 && location !== null)
     throw new RequestRejected(

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ReadCommand, Runner } from '../client/command/read-command.js';
 import { isFile } from '../client/test-files.js';
 import { type Finding, warning } from './finding.js';
@@ -43,7 +44,7 @@ const TOOLS: readonly Tool[] = [
     remedy: `give --reporter=blob --outputFile.blob=FILE, ${OWN_NAME}`,
     threshold: /\bthresholds\b/,
     lift: /^--coverage\.thresholds\.\w+=0$/m,
-    lifting: '--coverage.thresholds.lines=0',
+    lifting: '--coverage.thresholds.lines=0, and the same for each other threshold of the configuration',
   },
   {
     of: 'playwright',
@@ -124,7 +125,7 @@ function thresholds(
   if (from === undefined) return [];
   return warning(
     'command.coverage_threshold',
-    `${from} has a threshold for coverage, and each batch covers a part of the code, so it would fail`,
+    `${from} has a threshold for coverage, and each batch covers a part of the code, so each batch would fail`,
     `${lifting ? `give ${lifting}` : 'lift it where BALLAST_BATCH is set'}, and check the merged coverage once: see the guide "Coverage and one report"`,
   );
 }
@@ -133,7 +134,7 @@ function thresholds(
 function configurations(pattern: RegExp): Map<string, string> {
   const paths = ['.', 'spec'].flatMap(folder => {
     const names = namesIn(folder).filter(name => pattern.test(name));
-    return names.map(name => (folder === '.' ? name : `${folder}/${name}`));
+    return names.map(name => join(folder, name));
   });
   return new Map(paths.filter(isFile).map(path => [path, readFileSync(path, 'utf8').replace(/^\s*(#|\/\/).*$/gm, '')]));
 }

@@ -23,7 +23,7 @@ const ANOTHER_LIST = {
 } as const;
 
 const usedUp = (what: string) =>
-  `the public tokens of this project have used up what they may in a day: ${what} today; try again after 00:00 UTC, or use a secret token`;
+  `the public tokens of this project have reached their limit of ${what} a day; try again after 00:00 UTC, or use a secret token`;
 
 /** The error answers of the API. */
 export const apiErrors = {

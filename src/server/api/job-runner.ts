@@ -3,7 +3,7 @@ import type { Soon } from '../../base/soon.js';
 import { limits } from '../../protocol/limits.js';
 import { memoryBounds } from '../engine/memory-bounds.js';
 import type { Store } from '../engine/ports/store.js';
-import { ownerOf } from '../engine/public-side/side.js';
+import { isPublicSide, ownerOf } from '../engine/public-side/side.js';
 import { SuiteCache } from '../engine/suites/suite-cache.js';
 import { ApiError, httpErrors } from '../http/api-error.js';
 import { giveMemory } from '../http/spare-memory.js';
@@ -164,7 +164,8 @@ export class JobRunner {
     const isLarge = 'body' in input && bytesIn(input.body) >= LARGE_BODY_BYTES;
     const lane = isLarge ? this.#largeBodies : suites;
     const { suite, ...prepared } = (await this.#run(job, lane, { project: owner, isPage: false, hasLeft }, begin)) as Prepared<K>;
-    if (suite) this.suites.add(prepared.project, suite);
+    // Strangers take no place of others.
+    if (suite && !isPublicSide(prepared.project)) this.suites.add(prepared.project, suite);
     return prepared;
   }
 

@@ -70,7 +70,7 @@ interface QueueAsked {
 /** POST /v1/build_subsets */
 function toRecording(sent: RawParameters, project: number): Listing<RecordingAsked> {
   const message = toBuildSubsetMessage(sent);
-  if (isPublicSide(project)) assertFew('test_files', message.test_files.length);
+  assertFew(project, 'test_files', message.test_files);
   const { test_files, commit_hash, branch, node_total, node_index, ci_build_id, tells_outcomes } = message;
   const node = { commit_hash, branch, node_total, node_index };
   return { asked: { node, run: newRun(test_files, ci_build_id || undefined, tells_outcomes) }, suite: null };
@@ -84,7 +84,7 @@ export function toSplit(sent: RawParameters, project: number, cached: Suite | nu
   // CI runs of strangers do not share a split.
   const key = splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split && !isPublic);
   const suite = cache_read_attempt ? null : (cached ?? suiteOf(test_files.map(({ path }) => path)));
-  if (isPublic && suite) assertFew('test_files', suite.length);
+  assertFew(project, 'test_files', suite);
   return { asked: { key, node_index, listDigest: message.test_files_digest, told: toldBy(message) }, suite };
 }
 
@@ -119,7 +119,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     told: null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
-  if (isPublic && suite) assertFew('test_files', suite.length);
+  assertFew(project, 'test_files', suite);
   return { asked: { request, sizes: [], failingFirst: false, proved: null, echo: null }, suite };
 }
 
@@ -146,7 +146,7 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     told: isFirstRequest ? toldBy(message) : null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.paths!)) : null;
-  if (isPublic && suite) assertFew('paths', suite.length);
+  assertFew(project, 'paths', suite);
   if (suite && sizes.length !== 0 && sizes.length !== suite.length)
     throw apiErrors.invalid({ sizes: [`has ${sizes.length} entries for ${suite.length} distinct paths`] });
   const echo = message.wants_times ? { node_uuid, batch_index } : null;
@@ -159,9 +159,11 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
 }
 
 /** Throws a 422 when a request with a public token lists too many test files. */
-function assertFew(parameter: string, files: number): void {
-  if (files > PUBLIC_TEST_FILES)
-    throw apiErrors.invalid({ [parameter]: [`has ${files} test files, and with a public token at most ${PUBLIC_TEST_FILES} are allowed`] });
+function assertFew(project: number, parameter: string, list: { length: number } | null): void {
+  if (list === null || list.length <= PUBLIC_TEST_FILES || !isPublicSide(project)) return;
+  throw apiErrors.invalid({
+    [parameter]: [`has ${list.length} test files, and with a public token at most ${PUBLIC_TEST_FILES} are allowed`],
+  });
 }
 
 /** POST /v2/queues/heartbeat */

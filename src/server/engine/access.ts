@@ -48,6 +48,12 @@ export async function changeSettings(access: Access, project: number, changes: R
   }
 }
 
+/** Sets the default branch of a project; null: its builds decide. Throws a Refusal for a public side. */
+export async function setDefaultBranch(access: Access, { id, name }: Pick<Project, 'id' | 'name'>, branch: string | null): Promise<void> {
+  assertNoPublicSide(`set the default branch of "${name}"`, id);
+  await access.setDefaultBranch(id, branch);
+}
+
 /** Deletes a project with its public side. Throws a Refusal for the public side alone. */
 export async function deleteProject(access: Access, { id, name }: Pick<Project, 'id' | 'name'>, at: Millis): Promise<void> {
   assertNoPublicSide(`delete "${name}"`, id);
@@ -58,7 +64,7 @@ export async function deleteProject(access: Access, { id, name }: Pick<Project, 
 function assertNoPublicSide(attempt: string, project: number): void {
   if (isPublicSide(project))
     throw new Refusal(
-      `cannot ${attempt}: it is the public side of a project, which has its name from it, no settings, and goes with it; revoke its tokens to close it`,
+      `cannot ${attempt}: it is the public side of a project; it takes its name from the project, has no settings, and is deleted with the project; to close it, revoke its tokens`,
     );
 }
 

@@ -26,20 +26,27 @@ interface Ask {
 export class SplitAsks {
   /** By the digest of the build, then by node_index. */
   readonly #builds = new LRUCache<string, Map<number, Ask>>({ max: ASKING_BUILDS });
+  /** The same of public sides: strangers take no place of others. */
+  readonly #publicBuilds = new LRUCache<string, Map<number, Ask>>({ max: ASKING_BUILDS / 10 });
 
   /** Notes that a node got its part. A node that asks again in its CI run has lost the time since it asked first. */
   note({ project, build, ci_run }: SplitKey, node_index: number, at: Millis): void {
     const digest = buildDigest(project, build);
-    const nodes = this.#builds.get(digest) ?? new Map<number, Ask>();
-    if (nodes.size === 0) this.#builds.set(digest, nodes);
+    const builds = this.#buildsOf(project);
+    const nodes = builds.get(digest) ?? new Map<number, Ask>();
+    if (nodes.size === 0) builds.set(digest, nodes);
     const known = nodes.get(node_index);
     if (known && ci_run !== UNNAMED_CI_RUN && known.ci_run === ci_run) known.isRepeated = true;
     else nodes.set(node_index, { ci_run, at, isRepeated: false });
   }
 
+  #buildsOf(project: number): LRUCache<string, Map<number, Ask>> {
+    return isPublicSide(project) ? this.#publicBuilds : this.#builds;
+  }
+
   /** When the node of a run asked for its files; null: it is not known. */
   askedAt(project: number, node: NodeKey, { ci_run }: Pick<NewRun, 'ci_run'>, at: Millis): Millis | null {
-    const ask = this.#builds.get(buildDigest(project, node))?.get(node.node_index);
+    const ask = this.#buildsOf(project).get(buildDigest(project, node))?.get(node.node_index);
     if (!ask || ask.at > at || at - ask.at > SPLIT_ASK_MILLISECONDS) return null;
     return ci_run === 0 || ask.ci_run === UNNAMED_CI_RUN || shortDigest(ask.ci_run) === ci_run ? ask.at : null;
   }

@@ -26,6 +26,8 @@ export const SUMMARY_REPEAT_MILLISECONDS = 60_000;
 const LEARNING_MILLISECONDS = 1000;
 /** Builds that may wait for their summary; others get it when a list shows them. */
 export const WAITING_SUMMARIES = 2000;
+/** Those of public sides that may wait: strangers take no place of others. */
+export const WAITING_PUBLIC_SUMMARIES = 50;
 /** Projects whose newest builds are looked through at a start for missing summaries. */
 const PROJECTS_SUMMARIZED_AT_START = 100;
 /** CI runs of a project that are looked at once a minute, to find those of which nothing is recorded. */
@@ -50,6 +52,8 @@ export class Summarizer {
   /** Number of summaries written since the start. */
   written = 0;
   readonly #waiting = new Map<string, Waiting>();
+  /** The same of public sides, which are written after the others. */
+  readonly #waitingPublic = new Map<string, Waiting>();
   /** Projects that were seen to know a cost of batches: they do not forget it. */
   readonly #knowing = new Set<number>();
   /** Projects that learn from their newest build now. */
@@ -81,13 +85,13 @@ export class Summarizer {
 
   /** Number of builds that wait for their summary. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting.size + this.#waitingPublic.size;
   }
 
   /** Notes that a run of a build was recorded. */
   recorded(project: number, build: BuildKey): void {
     const key = keyOf(project, build);
-    const waiting = this.#waiting.get(key);
+    const waiting = this.#waitingOf(project).get(key);
     const dueAt = this.uptime() + SUMMARY_QUIET_MILLISECONDS;
     if (waiting) waiting.dueAt = Math.min(dueAt, waiting.latestAt);
     else this.#wait(key, { project, build, dueAt, latestAt: dueAt + SUMMARY_LATEST_MILLISECONDS });
@@ -97,7 +101,7 @@ export class Summarizer {
   outdated({ project, ...build }: ProjectBuild): void {
     const key = keyOf(project, build);
     const dueAt = this.uptime();
-    if (!this.#waiting.has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
+    if (!this.#waitingOf(project).has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
   }
 
   /**
@@ -177,32 +181,38 @@ export class Summarizer {
   }
 
   #wait(key: string, waiting: Waiting): void {
-    if (this.#isClosing || this.#waiting.size >= WAITING_SUMMARIES) return;
-    this.#waiting.set(key, waiting);
+    const places = this.#waitingOf(waiting.project);
+    const most = places === this.#waiting ? WAITING_SUMMARIES : WAITING_PUBLIC_SUMMARIES;
+    if (this.#isClosing || places.size >= most) return;
+    places.set(key, waiting);
     this.#schedule();
+  }
+
+  #waitingOf(project: number): Map<string, Waiting> {
+    return isPublicSide(project) ? this.#waitingPublic : this.#waiting;
   }
 
   /** Has a summary written once more, after some time. */
   #waitAgain(key: string, { project, build }: Pick<Waiting, 'project' | 'build'>): void {
     const dueAt = this.uptime() + SUMMARY_REPEAT_MILLISECONDS;
-    if (!this.#waiting.has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
+    if (!this.#waitingOf(project).has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
   }
 
   #schedule(): void {
     this.#timer ??= setTimeout(() => {
       void this.writeDue().then(() => {
         this.#timer = null;
-        if (this.#waiting.size > 0 && !this.#isClosing) this.#schedule();
+        if (this.waiting > 0 && !this.#isClosing) this.#schedule();
       });
     }, SUMMARY_TICK_MILLISECONDS).unref();
   }
 
   #writeAll(isDue: (waiting: Waiting) => boolean, isUrgent = false): Promise<void> {
     return (this.#last = this.#last.then(async () => {
-      for (const [key, waiting] of [...this.#waiting]) {
+      for (const [key, waiting] of [...this.#waiting, ...this.#waitingPublic]) {
         if (this.#isClosing) return;
         if (!isDue(waiting)) continue;
-        this.#waiting.delete(key);
+        this.#waitingOf(waiting.project).delete(key);
         const begun = performance.now();
         await this.#write(key, waiting).catch((err: unknown) => {
           this.#report(err);

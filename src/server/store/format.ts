@@ -1,7 +1,7 @@
 import { version } from '../../base/version.js';
 
 /** The guide that says what to do when the formats of a store and of a program differ. */
-export const UPGRADING = 'src/docs/operate/upgrading.md';
+export const UPGRADING = 'the guide "Upgrading"';
 
 /**
  * The sentence that refuses a store of a newer program, which this one could misread.
@@ -12,7 +12,7 @@ export const UPGRADING = 'src/docs/operate/upgrading.md';
 export function newerFormat(name: string, stored: number, known: number, program: string | null): string {
   const writer = program === null ? 'a newer Ballast' : `Ballast ${program}`;
   return (
-    `it has ${name} ${stored} of ${writer}, and this Ballast ${version} reads ${name} ${known}: ` +
+    `${writer} wrote it with ${name} ${stored}, and this Ballast ${version} reads ${name} ${known}: ` +
     `serve it with ${program === null ? writer : `${writer} or later`}, or restore the backup from before the upgrade; see ${UPGRADING}`
   );
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MILLISECONDS } from '../../../src/base/time.js';
+import { posts } from '../../../src/server/api/posts.js';
 import { admit, assertRoomForPlan, countPlan } from '../../../src/server/api/public-token.js';
+import type { RawParameters } from '../../../src/server/api/read/validation.js';
 import { endpoints } from '../../../src/server/api/table.js';
 import { createToken } from '../../../src/server/engine/access.js';
 import {
@@ -8,6 +10,7 @@ import {
   PUBLIC_PLANS_PER_DAY,
   PUBLIC_REQUESTS_PER_DAY,
   PUBLIC_TEST_FILES,
+  PUBLIC_WAITS,
   PublicAllowance,
 } from '../../../src/server/engine/public-side/allowance.js';
 import { publicSideOf } from '../../../src/server/engine/public-side/side.js';
@@ -70,14 +73,14 @@ describe('a public token', () => {
     expect((await stranger.get(completeness(''))).status).toBe(422);
   });
 
-  it_('creates a queue without proofs, pieces, and the order of earlier failures', async ({ server: project }) => {
-    const stranger = await publicClient(project);
-    const reports = testQueueMessage({
+  it('asks for a queue without proofs, pieces, and the order of earlier failures, which a secret token gets', () => {
+    const message = testQueueMessage({
       ...{ can_initialize_queue: true, paths: PATHS, wants_times: true, pieces: 'pytest', batch_id: null },
-      ...{ tree: 'a'.repeat(40), proved_max_age: 1000 },
+      ...{ tree: 'a'.repeat(40), proof_keys: [], proved_max_age: 1000 },
     });
-    const { status, json } = await stranger.post('/v2/queues/queue', reports);
-    expect([status, json.pieces, json.proved]).toEqual([200, undefined, undefined]);
+    const asked = (project: number) => posts.prepareTestQueue.read(message as RawParameters, project, null).asked;
+    expect(asked(1)).toMatchObject({ proved: { maxAge: 1000 }, failingFirst: true, request: { pieces: 'pytest' } });
+    expect(asked(publicSideOf(1))).toMatchObject({ proved: null, failingFirst: false, request: { pieces: null } });
   });
 
   it_('is refused everything else', async ({ server: project }) => {
@@ -162,9 +165,32 @@ describe('the allowance of a public side', () => {
   const used = (what: string) =>
     expect.objectContaining({
       status: 429,
-      errors: [expect.stringContaining(`${what} today`)],
+      errors: [expect.stringContaining(`limit of ${what} a day`)],
       headers: { 'Retry-After': String(86_400 - ((millis / 1000) % 86_400)) },
     });
+
+  it('has few requests that wait at once, and others are answered at once', () => {
+    const allowance = new PublicAllowance();
+    const begun = Array.from({ length: PUBLIC_WAITS + 1 }, () => allowance.beginWait(side));
+    expect(begun).toEqual([...Array(PUBLIC_WAITS).fill(true), false]);
+    allowance.endWait(side);
+    expect([allowance.beginWait(side), allowance.beginWait(side), allowance.beginWait(publicSideOf(2))]).toEqual([true, false, true]);
+  });
+
+  it_('answers a gate that may not wait at once', async ({ server: project }) => {
+    // More than two servers let wait.
+    const [stranger, gates] = [await publicClient(project), 2 * PUBLIC_WAITS + 1];
+    const leave = new AbortController();
+    const path = completeness('node_build_id=unknown&wait=60');
+    const fetching = Array.from({ length: gates }, () =>
+      fetch(project.url + path, { headers: { 'SERVICE-TEST-SUITE-TOKEN': stranger.token }, signal: leave.signal }).then(
+        ({ status }) => status,
+      ),
+    );
+    expect(await Promise.race(fetching)).toBe(409);
+    leave.abort();
+    await Promise.allSettled(fetching);
+  });
 
   it('bounds its requests, with those that are refused, and begins again every day', () => {
     const allowance = new PublicAllowance();

@@ -3,6 +3,7 @@ import type { BuildState } from '../../../src/protocol/build-state.js';
 import { type ProjectBuild, queueKey } from '../../../src/server/engine/keys.js';
 import type { BuildFailures } from '../../../src/server/engine/ports/failures.js';
 import type { Summary } from '../../../src/server/engine/ports/summaries.js';
+import { publicSideOf } from '../../../src/server/engine/public-side/side.js';
 import { refusals } from '../../../src/server/engine/refusal.js';
 import { newestSubject } from '../../../src/server/insight/subject.js';
 import { SILENT_MILLISECONDS } from '../../../src/server/insight/timeline/draft-span.js';
@@ -13,6 +14,7 @@ import {
   SUMMARY_QUIET_MILLISECONDS,
   SUMMARY_REPEAT_MILLISECONDS,
   Summarizer,
+  WAITING_PUBLIC_SUMMARIES,
   WAITING_SUMMARIES,
 } from '../../../src/server/process/summarizer.js';
 import { memoryStore } from '../../harness/memory-store.js';
@@ -223,4 +225,13 @@ it('nothing is written after the close', async () => {
   await summarizer.close();
   summarizer.recorded(project, { ...BUILD, commit_hash: 'later' });
   expect(await write(QUIET)).toBe(0);
+});
+
+it('builds of a public side have few places of their own, and are written after the others', async () => {
+  const { project, summarizer, write, made } = await start();
+  for (let i = 0; i < WAITING_SUMMARIES; i++) summarizer.recorded(publicSideOf(project), { ...BUILD, commit_hash: `fork ${i}` });
+  expect(summarizer.waiting).toBe(WAITING_PUBLIC_SUMMARIES);
+  summarizer.recorded(project, BUILD);
+  await write(QUIET);
+  expect([made[0], made.length]).toEqual([BUILD.commit_hash, WAITING_PUBLIC_SUMMARIES + 1]);
 });

@@ -19,9 +19,20 @@ const SLACK_MILLISECONDS = 60_000;
 
 /** GET /builds/completeness: whether every test file of a CI run was recorded. With `wait` it answers then, or at the time limit. */
 async function completenessOfBuild(context: Context, request: Request): Promise<Answer> {
-  const { completeness } = context;
   const asker = await askerOf(context, request);
-  const { wait, allow_empty, request_id = null, ...sent } = toCompletenessQuery(decodeQuery(request.query));
+  const query = toCompletenessQuery(decodeQuery(request.query));
+  if (query.wait === 0 || !isPublicSide(asker.project)) return compared(context, request, asker, query);
+  const isWaiting = context.publicAllowance.beginWait(asker.project);
+  try {
+    return await compared(context, request, asker, isWaiting ? query : { ...query, wait: 0 });
+  } finally {
+    if (isWaiting) context.publicAllowance.endWait(asker.project);
+  }
+}
+
+async function compared(context: Context, request: Request, asker: Asker, query: ReturnType<typeof toCompletenessQuery>): Promise<Answer> {
+  const { completeness } = context;
+  const { wait, allow_empty, request_id = null, ...sent } = query;
   const { commit_hash, branch, node_total, ...ids } = sent;
   if (isPublicSide(asker.project) && !asker.isPage && ids.node_build_id === undefined && ids.ci_build_id === undefined)
     throw apiErrors.invalid({ node_build_id: ['parameter or ci_build_id is required: a public token asks about its own CI run'] });

@@ -10,6 +10,9 @@ export const PUBLIC_PLANS_PER_DAY = 2000;
 /** Test files that such a request may list. */
 export const PUBLIC_TEST_FILES = 20_000;
 
+/** Requests of a public side that may wait at once for a CI run to become complete. Each looks for it again and again. */
+export const PUBLIC_WAITS = 50;
+
 interface Used {
   requests: number;
   bytes: number;
@@ -19,6 +22,7 @@ interface Used {
 /** Counts what the public sides of projects do in a day. The counts are in memory: a start begins to count again, and each process has its own. */
 export class PublicAllowance {
   readonly #used = new Map<number, Used>();
+  readonly #waits = new Map<number, number>();
   #day = -Infinity;
 
   /** Counts a request, also one that is refused afterwards. Returns what is used up, if it is one too many; null: it is not. */
@@ -39,6 +43,19 @@ export class PublicAllowance {
   /** Counts a queue or a split that was created. */
   addPlan(side: number, at: Millis): void {
     this.#today(side, at).plans += 1;
+  }
+
+  /** Counts a request that waits. False: too many do already. */
+  beginWait(side: number): boolean {
+    const waits = this.#waits.get(side) ?? 0;
+    if (waits >= PUBLIC_WAITS) return false;
+    this.#waits.set(side, waits + 1);
+    return true;
+  }
+
+  /** Notes that a request waits no longer. */
+  endWait(side: number): void {
+    this.#waits.set(side, this.#waits.get(side)! - 1);
   }
 
   #today(side: number, at: Millis): Used {

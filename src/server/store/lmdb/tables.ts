@@ -12,7 +12,7 @@ import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import type { Mode } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { EncodedPart } from '../codecs/plan-parts.js';
-import { newerFormat } from '../format.js';
+import { newerFormat, UPGRADING } from '../format.js';
 import { openAlone } from './folder/open-lock.js';
 import { readStoreFile, type StoreFile } from './folder/store-file.js';
 import type {
@@ -202,7 +202,11 @@ function open(dataDir: string): Tables {
   } else if (version !== STORE_VERSION) {
     const program = (tables.values.get('program') as string | undefined) ?? null;
     void root.close();
-    throw new Error(newerFormat('version', version, STORE_VERSION, program));
+    throw new Error(
+      version > STORE_VERSION
+        ? newerFormat('version', version, STORE_VERSION, program)
+        : `it has version ${version}, and this Ballast reads version ${STORE_VERSION}: run "ballast export" with the Ballast that wrote it, and "ballast import" into an empty folder; see ${UPGRADING}`,
+    );
   }
   return tables;
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { noSettings, type ProjectSettings } from '../../../protocol/project-settings.js';
 import { FOUND_TOKENS } from '../../engine/access.js';
 import type { Access, Project, Token } from '../../engine/ports/access.js';
-import { PUBLIC_SUFFIX, publicSideOf } from '../../engine/public-side/side.js';
+import { PUBLIC_SUFFIX, publicSideName, publicSideOf } from '../../engine/public-side/side.js';
 import type { Database } from './connection/database.js';
 import { isTaken } from './connection/errors.js';
 import { ReadTogether } from './connection/read-together.js';
@@ -60,31 +60,37 @@ export function postgresqlAccess(database: Database) {
       const created = rows[0] ?? (await projectBy('id = (select project from tokens where hash = $1)', tokenHash));
       return created && toProject(created);
     },
+    // Here and below, the second statement finds a public side that was created at the same moment: the first one had an older snapshot.
     async renameProject(project, name) {
-      const renamed = database.change(
-        `update projects set name = case when id = $1 then $2::text else $2::text || $4 end where id in ($1, $3) and deleted_at is null
+      const rename = () =>
+        database.change(
+          `update projects set name = case when id = $1 then $2::text else $4 end where id in ($1, $3) and deleted_at is null
         and not exists (select 1 from projects other where other.name = $2::text and other.deleted_at is null and other.id <> $1)`,
-        [project, name, publicSideOf(project), PUBLIC_SUFFIX],
-      );
-      return renamed.then(
-        ({ count }) => count > 0,
-        (error: unknown) => {
-          // Another project got the name at the same moment.
-          if (isTaken(error)) return false;
-          throw error;
-        },
-      );
+          [project, name, publicSideOf(project), publicSideName(name)],
+        );
+      try {
+        const { count } = await rename();
+        if (count > 0) await rename();
+        return count > 0;
+      } catch (error) {
+        // Another project got the name at the same moment.
+        if (isTaken(error)) return false;
+        throw error;
+      }
     },
     async deleteProject(project, at) {
       known.clear();
-      await database.change(
-        `with p as (update projects set deleted_at = $2 where id in ($1, $3) and deleted_at is null returning id),
+      const remove = () =>
+        database.change(
+          `with p as (update projects set deleted_at = $2 where id in ($1, $3) and deleted_at is null returning id),
         t as (delete from tokens using p where project = p.id),
         l as (delete from links using p where project = p.id),
         s as (delete from sessions using p where project = p.id)
         select count(*) from p`,
-        [project, at, publicSideOf(project)],
-      );
+          [project, at, publicSideOf(project)],
+        );
+      await remove();
+      await remove();
       known.clear();
     },
     async setDefaultBranch(project, branch) {

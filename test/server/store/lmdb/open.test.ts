@@ -8,8 +8,8 @@ import { temporaryStore } from './temporary-store.js';
 
 describe('a store', () => {
   it.each([
-    ['9.1.0', 'of Ballast 9.1.0', 'serve it with Ballast 9.1.0 or later'],
-    [null, 'of a newer Ballast', 'serve it with a newer Ballast'],
+    ['9.1.0', 'Ballast 9.1.0', 'serve it with Ballast 9.1.0 or later'],
+    [null, 'a newer Ballast', 'serve it with a newer Ballast'],
   ])('of a newer version is refused with advice, and is not changed (%s)', async (program, writer, advice) => {
     const folder = temporaryFolder();
     const store = openParts(folder);
@@ -18,8 +18,8 @@ describe('a store', () => {
     if (program !== null) store.values.putSync('program', program);
     await store.root.close();
     const sentence =
-      `cannot open the store in ${folder}: it has version ${STORE_VERSION + 1} ${writer}, and this Ballast ${version} reads version ${STORE_VERSION}: ` +
-      `${advice}, or restore the backup from before the upgrade; see src/docs/operate/upgrading.md`;
+      `cannot open the store in ${folder}: ${writer} wrote it with version ${STORE_VERSION + 1}, and this Ballast ${version} reads version ${STORE_VERSION}: ` +
+      `${advice}, or restore the backup from before the upgrade; see the guide "Upgrading"`;
     expect(() => openParts(folder)).toThrow(sentence);
     expect(() => openParts(folder)).toThrow(sentence);
   });

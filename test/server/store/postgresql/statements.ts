@@ -66,6 +66,7 @@ export async function readAll(store: Store): Promise<number> {
   await access.token('hash of web');
   access.knownToken('hash of web');
   await access.replaceSettings(project, noSettings, noSettings);
+  await access.createPublicToken(project, { hash: 'hash of forks', name: null }, NOW);
   await access.renameProject(project, 'web site');
   for (const name of ['links', 'sessions'] as const) await signIns[name]();
   const [hash, secret] = ['4'.repeat(64), '7'.repeat(64)];
