@@ -5,11 +5,11 @@ import { Suite } from '../engine/suites/suite.js';
 import type { ApiError } from '../http/api-error.js';
 import { POOLED_BODY_BYTES } from '../http/body.js';
 import type { Task } from '../threads/threads.js';
+import { authenticate, tokenInBody } from './authentication/token.js';
 import { toApiError } from './errors.js';
 import { decodeBody, decodeListed } from './json.js';
 import { type Asked, type Listing, type Post, type PostInput, type Posts, type Prepared, type PreparedBy, posts } from './posts.js';
 import { type Reads, reads } from './reads.js';
-import { authenticate, tokenInBody } from './token.js';
 
 /** The work that a worker thread does for the main thread. */
 

@@ -6,12 +6,12 @@ import { Suite } from '../engine/suites/suite.js';
 import { ApiError } from '../http/api-error.js';
 import { POOLED_BODY_BYTES } from '../http/body.js';
 import type { Request } from '../http/request.js';
+import { admit } from './authentication/public-token.js';
+import { authenticate, guessToken, tokenInBody } from './authentication/token.js';
 import type { Context } from './context.js';
 import { decodeBody, decodeRest } from './json.js';
 import { type Asked, type PostInput, type Posts, type Prepared, posts } from './posts.js';
-import { admit } from './public-token.js';
 import type { RawParameters } from './read/validation.js';
-import { authenticate, guessToken, tokenInBody } from './token.js';
 
 /**
  * Authenticates and validates a POST, and plans what it asks for. A worker thread does this when the body or the list of test files is

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MILLISECONDS } from '../../../src/base/time.js';
+import { admit, assertRoomForPlan, countPlan } from '../../../src/server/api/authentication/public-token.js';
 import { posts } from '../../../src/server/api/posts.js';
-import { admit, assertRoomForPlan, countPlan } from '../../../src/server/api/public-token.js';
 import type { RawParameters } from '../../../src/server/api/read/validation.js';
 import { endpoints } from '../../../src/server/api/table.js';
 import { createToken } from '../../../src/server/engine/access.js';

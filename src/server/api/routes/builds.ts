@@ -5,7 +5,7 @@ import { buildWithId } from '../../engine/builds.js';
 import type { Build } from '../../engine/ports/builds.js';
 import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
-import { askerOf } from '../authenticate.js';
+import { askerOf } from '../authentication/authenticate.js';
 import { BuildPieces, type PieceSubject } from '../build-pieces.js';
 import type { Context } from '../context.js';
 import { buildId, get, plainGet } from '../endpoint.js';

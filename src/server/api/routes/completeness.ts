@@ -4,7 +4,7 @@ import type { CompletenessSubject } from '../../engine/completeness/assigned.js'
 import { isPublicSide } from '../../engine/public-side/side.js';
 import { ApiError } from '../../http/api-error.js';
 import type { Answer, Request } from '../../http/request.js';
-import { askerOf } from '../authenticate.js';
+import { askerOf } from '../authentication/authenticate.js';
 import type { Context } from '../context.js';
 import { get } from '../endpoint.js';
 import { apiErrors } from '../errors.js';

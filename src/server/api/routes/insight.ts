@@ -1,7 +1,7 @@
 import { AGE_HEADER } from '../../../protocol/answers/build-head.js';
 import type { Answer, Request } from '../../http/request.js';
 import { findSubject } from '../../insight/subject.js';
-import { askerOf } from '../authenticate.js';
+import { askerOf } from '../authentication/authenticate.js';
 import { compressed } from '../compressed.js';
 import type { Context } from '../context.js';
 import { getOfBuild, type Handle, type Query } from '../endpoint.js';

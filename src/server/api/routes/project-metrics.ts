@@ -1,7 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
 import type { Answer, Request } from '../../http/request.js';
 import { projectMetrics } from '../../insight/trends/project-metrics.js';
-import { projectOf } from '../authenticate.js';
+import { projectOf } from '../authentication/authenticate.js';
 import type { Context } from '../context.js';
 import { plainGet } from '../endpoint.js';
 import { apiErrors } from '../errors.js';

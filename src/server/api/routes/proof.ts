@@ -6,7 +6,7 @@ import { isPublicSide } from '../../engine/public-side/side.js';
 import { Refusal, refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
 import { findSubject } from '../../insight/subject.js';
-import { askerOf } from '../authenticate.js';
+import { askerOf } from '../authentication/authenticate.js';
 import type { Context } from '../context.js';
 import { get, getOfBuild, plainGet } from '../endpoint.js';
 import { apiErrors } from '../errors.js';

@@ -31,7 +31,8 @@ import { describeLists, type LeftOut } from '../../engine/suites/compare-lists.j
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
-import { askerOf } from '../authenticate.js';
+import { askerOf } from '../authentication/authenticate.js';
+import { assertRoomForPlan, countPlan } from '../authentication/public-token.js';
 import type { Context } from '../context.js';
 import { get, post } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
@@ -40,7 +41,6 @@ import { buildsUrl } from '../links.js';
 import { example, refusal, response, testFileResponses } from '../openapi/responses.js';
 import type { PreparedBy } from '../posts.js';
 import { prepare } from '../prepare.js';
-import { assertRoomForPlan, countPlan } from '../public-token.js';
 import { toTestPathsQuery } from '../read/queue.js';
 import { noteSpared } from './proof.js';
 

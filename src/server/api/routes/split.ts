@@ -5,14 +5,14 @@ import { bytesOfNote } from '../../engine/node-notes.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import { type Share, type SplitRequest, shareOf } from '../../engine/splits.js';
 import type { Answer, Request } from '../../http/request.js';
-import { askerOf } from '../authenticate.js';
+import { askerOf } from '../authentication/authenticate.js';
+import { assertRoomForPlan, countPlan } from '../authentication/public-token.js';
 import type { Context } from '../context.js';
 import { get, post } from '../endpoint.js';
 import { apiErrors } from '../errors.js';
 import { aroundLast, codeLine, decodeQuery, json, lines } from '../json.js';
 import { example, mergeResponses, refusal, response, testFileResponses } from '../openapi/responses.js';
 import { prepare } from '../prepare.js';
-import { assertRoomForPlan, countPlan } from '../public-token.js';
 import { toNodeKey } from '../read/build.js';
 import { isSmallBuild } from '../reads.js';
 

@@ -6,7 +6,7 @@ import { settingsOf } from '../../engine/access.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { LineKey, LineOrder } from '../../insight/trends/build-lines.js';
 import { buildTrend } from '../../insight/trends/build-trend.js';
-import { askerOf, projectOf } from '../authenticate.js';
+import { askerOf, projectOf } from '../authentication/authenticate.js';
 import type { Context } from '../context.js';
 import { get } from '../endpoint.js';
 import { apiErrors } from '../errors.js';

@@ -5,7 +5,7 @@ import { firstCounts, furtherCounts, nodeCountsAnswer, type PreparedBuild } from
 import { planAnswer } from '../../insight/what-if/prepare-plan.js';
 import { piecesGain, whatIfAnswer, worthCutting } from '../../insight/what-if/prepare-what-if.js';
 import { AS_IT_WAS } from '../../insight/what-if/what-if.js';
-import { askerOf } from '../authenticate.js';
+import { askerOf } from '../authentication/authenticate.js';
 import type { Context } from '../context.js';
 import { get, getOfBuild, post } from '../endpoint.js';
 import { decodeQuery, json } from '../json.js';

@@ -1,7 +1,7 @@
-import type { Request } from '../http/request.js';
-import type { Context } from './context.js';
-import { projectOfSession } from './dashboard/session.js';
-import type { Asker } from './job-runner.js';
+import type { Request } from '../../http/request.js';
+import type { Context } from '../context.js';
+import { projectOfSession } from '../dashboard/session.js';
+import type { Asker } from '../job-runner.js';
 import { admit } from './public-token.js';
 import { authenticate } from './token.js';
 

@@ -1,9 +1,9 @@
-import { DAY_MILLISECONDS } from '../../base/time.js';
-import { isPublicSide } from '../engine/public-side/side.js';
-import type { Request } from '../http/request.js';
-import { clientFileNames } from './client-files.js';
-import type { Context } from './context.js';
-import { apiErrors } from './errors.js';
+import { DAY_MILLISECONDS } from '../../../base/time.js';
+import { isPublicSide } from '../../engine/public-side/side.js';
+import type { Request } from '../../http/request.js';
+import { clientFileNames } from '../client-files.js';
+import type { Context } from '../context.js';
+import { apiErrors } from '../errors.js';
 
 /** The bounds of requests with a public token. Those with a secret token only compare a number. */
 

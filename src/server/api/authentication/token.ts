@@ -1,9 +1,9 @@
-import { type Soon, whenKnown } from '../../base/soon.js';
-import { projectOfToken } from '../engine/access.js';
-import type { Access } from '../engine/ports/access.js';
-import type { Millis } from '../engine/ports/store.js';
-import { apiErrors } from './errors.js';
-import type { RawParameters } from './read/validation.js';
+import { type Soon, whenKnown } from '../../../base/soon.js';
+import { projectOfToken } from '../../engine/access.js';
+import type { Access } from '../../engine/ports/access.js';
+import type { Millis } from '../../engine/ports/store.js';
+import { apiErrors } from '../errors.js';
+import type { RawParameters } from '../read/validation.js';
 
 /**
  * The project of a token in force. Throws the 403.
