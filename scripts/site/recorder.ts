@@ -5,12 +5,13 @@ import type { Demo } from '../demo/open-demo.js';
 /** Ids of builds and of CI runs that an answer names: links may lead to them. */
 const IDS = /"(?:build_id|ci_run_id)":"([^"]+)"/g;
 
-/** The address of the server in what is recorded: the commands of the set-up page have it. */
-const SERVER = 'https://ballast.example.com';
 /** A CI run with the name that its CI system gave it. */
 const CI_RUN = /"ci_run_id":"([^"]+)","ci_run":"([^"]+)"/g;
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** The address of the server in what is recorded: the commands of the set-up page have it. */
+const SERVER = 'https://ballast.example.com';
 
 /** An answer of a server below /v1 or /dashboard. */
 export interface Recorded {

@@ -49,7 +49,7 @@ class ProjectRecording {
     const builds = await this.#lists();
     await Promise.all([this.#trends(), this.#nodes(), this.#whatIf(), this.#ask('/v1/flaky')]);
     const done = new Set<string>();
-    await inTurn(builds, build => this.#build(build.build_id ?? build.ci_run_id!, done));
+    await someAtOnce(builds, build => this.#build(build.build_id ?? build.ci_run_id!, done));
     await this.#files();
   }
 
@@ -144,7 +144,7 @@ class ProjectRecording {
     const branch = this.#project.default_branch!;
     const orders = ['path', 'decided', 'estimate', 'spread', 'growth'];
     const [files] = await Promise.all(orders.map(sort => this.#list(branch, sort)));
-    await inTurn(files!, path => this.#history(path, branch));
+    await someAtOnce(files!, path => this.#history(path, branch));
   }
 
   /** A list of files. Returns the paths. */
@@ -167,8 +167,8 @@ function pathsIn(answer: object): Set<string> {
   return new Set([...JSON.stringify(answer).matchAll(/"path":("(?:[^"\\]|\\.)*")/g)].map(([, path]) => JSON.parse(path!) as string));
 }
 
-/** Does some at a time, until all are done. */
-async function inTurn<T>(all: readonly T[], task: (each: T) => Promise<unknown>): Promise<void> {
+/** Does a few at a time, until all are done. */
+async function someAtOnce<T>(all: readonly T[], task: (each: T) => Promise<unknown>): Promise<void> {
   const left = all.values();
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {

@@ -84,8 +84,10 @@ describe('the site, from its folder', () => {
     ['backup', 'backups'],
     ['flaky', 'flaky-files'],
     ['receipt', 'proof'],
-    ['knapsack', 'clients'],
-    ['fork', 'ready-made'],
+    ['knapsack', 'migration'],
+    ['fork', 'forks'],
+    ['coverage', 'coverage'],
+    ['upgrade', 'upgrading'],
     ['retry', 'clients'],
   ])('finds "%s" in its guides', async (word, guide) => {
     const tab = await openTab();

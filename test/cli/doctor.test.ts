@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/node/doctor/finding.js';
+import { createToken, hashOf } from '../../src/server/engine/access.js';
 import type { Client } from '../harness/client.js';
 import { record, timedTestFiles } from '../harness/messages.js';
 import { answerWith } from '../harness/proxy.js';
@@ -90,6 +91,13 @@ function withTimes(...paths: readonly string[]): Given {
 function withServer(status: number, headers: Record<string, string>, body: string): Given {
   return async () => ({ BALLAST_URL: await answerWith((_, response) => response.writeHead(status, headers).end(body)) });
 }
+
+/** It reads no builds, but it is a token of the server. */
+const withPublicToken: Given = async ({ server }) => {
+  const { access } = shared.store;
+  const project = (await access.token(hashOf(server.token)))!.project;
+  return { BALLAST_TOKEN: await createToken(access, project, Date.now(), { isPublic: true }) };
+};
 
 const withScripts = (scripts: Record<string, string>) => withFiles([], { 'package.json': JSON.stringify({ scripts }) });
 
@@ -345,6 +353,7 @@ const situations: readonly Situation[] = [
     GOOD,
     ['server.token_unknown', 'error', '64 characters', 'ballast token create'],
   ],
+  ['a public token', withPublicToken, GOOD, ['list.not_compared', 'warning', 'is not open to a public token']],
   ['a masked token', { BALLAST_TOKEN: '***' }, GOOD, ['server.token_masked', 'error', 'masked', 'give the token itself']],
   ['a token in quotes', { BALLAST_TOKEN: `"${'f'.repeat(64)}"` }, GOOD, ['server.token_quoted', 'error', 'quotes', 'leave the quotes out']],
   [

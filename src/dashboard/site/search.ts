@@ -64,9 +64,14 @@ function rank(part: Section, words: readonly string[]): number {
   }, 0);
 }
 
-function sectionScore({ heading, text }: Section, word: string): { heading: number; times: number } {
-  return { heading: IN_HEADING * occurrence(wordsOf(heading), word), times: wordsOf(text).filter(each => each.startsWith(word)).length };
+function sectionScore(section: Section, word: string): { heading: number; times: number } {
+  const words = known.get(section) ?? wordsOf(section.text);
+  known.set(section, words);
+  return { heading: IN_HEADING * occurrence(wordsOf(section.heading), word), times: words.filter(each => each.startsWith(word)).length };
 }
+
+/** The words of sections that were searched. */
+const known = new WeakMap<Section, string[]>();
 
 const often = (times: number) => (IN_TEXT * times) / (times + OFTEN);
 
@@ -76,13 +81,9 @@ function occurrence(words: readonly string[], word: string): number {
   return words.some(each => each.startsWith(word)) ? BEGINNING : 0;
 }
 
-const known = new Map<string, string[]>();
-
 /** The words of a text in the singular. */
 function wordsOf(text: string): string[] {
-  const words = known.get(text) ?? (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map(singular);
-  known.set(text, words);
-  return words;
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map(singular);
 }
 
 const singular = (word: string) => word.replace(/(?<=..)(?:ies|ied)$/, 'y').replace(/(?<=..[^s])s$/, '');
