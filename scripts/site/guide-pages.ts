@@ -1,4 +1,4 @@
-import { guideHtml } from '../../src/dashboard/pages/docs/guide-html.js';
+import { EXAMPLE, guideHtml } from '../../src/dashboard/pages/docs/guide-html.js';
 import type { Section } from '../../src/dashboard/site/search.js';
 
 /** A guide as scripts/guides.mjs renders it. */
@@ -17,9 +17,6 @@ export interface Frame {
   icon: string;
   script: string;
 }
-
-/** The address that the guides use in their commands. */
-const EXAMPLE = 'http://127.0.0.1:8080';
 
 /** The index of the guides, at the root of the site. */
 export function indexPage(guides: readonly Guide[], frame: Frame): string {

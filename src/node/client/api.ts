@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { NOT_OPEN } from '../../protocol/public-token.js';
 
 /** Every attempt ended without an answer or with a server error. */
 export class ServerUnreachable extends Error {
@@ -165,7 +166,7 @@ function parseReply<T>({ method, target }: Request, { status, bytes, location, d
   if (status >= 400) {
     const reason = errorMessage(bytes);
     // A public token is known, and the server says what it may not do.
-    const isUnknown = status === 403 && !reason.includes('public token');
+    const isUnknown = status === 403 && !reason.includes(NOT_OPEN);
     const remedy = isUnknown ? '; check the token: it may be revoked, or belong to another server' : '';
     throw new RequestRejected(`${request} was refused with ${status}: ${reason}${remedy}`, status);
   }

@@ -1,4 +1,5 @@
 import { allOf, pluralize } from '../../base/plural.js';
+import { NOT_OPEN } from '../../protocol/public-token.js';
 import type { Environment } from '../ci/systems.js';
 import { isToken, tokenFault, urlFault } from '../client/address.js';
 import { parseBuildList } from '../client/answers.js';
@@ -140,7 +141,7 @@ function isTokenRefused({ status, body }: Answer): boolean {
 
 /** A public token is known, and reads no builds. */
 function isPublic({ body }: Answer): boolean {
-  return (body as { errors: unknown[] }).errors.some(error => String(error).includes('public token'));
+  return (body as { errors: unknown[] }).errors.some(error => String(error).includes(NOT_OPEN));
 }
 
 function unknownToken({ options: { url, token } }: Api): Finding[] {

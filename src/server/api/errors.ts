@@ -1,4 +1,5 @@
 import { limits } from '../../protocol/limits.js';
+import { NOT_OPEN } from '../../protocol/public-token.js';
 import { type Reason, Refusal } from '../engine/refusal.js';
 import type { SessionEnd } from '../engine/sign-in/sign-in.js';
 import { SESSION_DAYS, SESSION_IDLE_DAYS } from '../engine/sign-in/sign-in.js';
@@ -42,7 +43,7 @@ export const apiErrors = {
   tokenInvalid: () => new ApiError(403, ['invalid test suite token']),
   notPublic: (method: string, path: string) =>
     new ApiError(403, [
-      `${method} ${path} is not open to a public token, which runs and records its own CI runs, and reads nothing else of the project; use a test suite token that is a secret of the CI system`,
+      `${method} ${path} ${NOT_OPEN}, which runs and records its own CI runs, and reads nothing else of the project; use a test suite token that is a secret of the CI system`,
     ]),
   publicAllowanceUsed: (what: string, seconds: number) => new ApiError(429, [usedUp(what)], { 'Retry-After': String(seconds) }),
   // For clients that take a 429 for an outage, and run a share of the files chosen by name. On a 422 they fail and print the reason.

@@ -1,5 +1,5 @@
 /** The address that the guides use in their commands. */
-const EXAMPLE = 'http://127.0.0.1:8080';
+export const EXAMPLE = 'http://127.0.0.1:8080';
 
 /**
  * The HTML of a guide with the reader's own address in its commands, and with a link at each heading. The rest of the text keeps the
